@@ -3,7 +3,7 @@
 import pytest
 
 from tests.captures.hlo.small_programs import INSIDE, MAIN
-from tests.hlo_programs import program, read
+from tests.hlo_programs import op, program, read
 from tfprof.captures.hlo.graph import neighbourhood
 
 
@@ -52,6 +52,15 @@ def test_only_named_fusions_are_opened(module):
     assert shown(neighbourhood(module, module.find("f"), 1, expand_fusions=["x"])) == {
         "f": 0, "b": 1, "c": 1,
     }  # fmt: skip
+
+
+def test_the_body_of_a_loop_is_opened_if_it_is_named():
+    body = [op("i", "parameter", "f32[4]"), op("n", "negate", "f32[4]", "i")]
+    loop = [op("x", "parameter", "f32[4]"), op("w", "while", "f32[4]", "x", calls=["body", "test"])]
+    module = read(program(main=loop, body=body, test=[op("c", "parameter", "f32[4]")]))
+    opened = neighbourhood(module, module.find("w"), 1, expand_fusions=["w"])
+    assert shown(opened) == {"w": 0, "x": 1, "i": 0, "n": 0}
+    assert "n" not in shown(neighbourhood(module, module.find("w"), 1, expand_fusions=True))
 
 
 def test_inputs_and_users_of_named_ones_are_added_also_of_those_that_were_added(module):

@@ -36,12 +36,13 @@ def test_boxes_at_the_border_have_handles_that_add_what_is_hidden(run):
     assert (above["side"], above["sign"]) == ("above", "+1")
     assert above["label"] == "show 1 input of b"
     added = graph(run, width="1", **above["params"])
+    assert added["nodes"][added["focus"]]["id"] == "b"
     assert set(boxes(added)) == {"a", "b", "f", "c"}
     assert ("a", "b") in lines(added)
     # What was added can be followed, and taken away.
     (below,) = boxes(added)["a"]["handles"]
     assert (below["side"], below["label"]) == ("below", "show 1 user of a")
-    both = graph(run, width="1", **above["params"], users_of=below["params"]["users_of"])
+    both = graph(run, width="1", **{**above["params"], **below["params"]})
     assert set(boxes(both)) == {"a", "b", "f", "c", "d"}
     (hides,) = boxes(added)["b"]["handles"]
     assert hides["label"] == "hide the inputs of b"

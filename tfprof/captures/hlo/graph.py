@@ -82,7 +82,7 @@ def neighbourhood(
         center: One of its instructions.
         width: The largest number of edges.
         expand_fusions: Also show the instructions inside of fusions: of all, or of those with these
-            names.
+            names, which may be loops, calls and branches, too.
         inputs_of: Names of instructions whose operands are in the graph, too, however far away.
             Names of instructions that are not in the graph have no effect.
         users_of: The same for users.
@@ -154,20 +154,28 @@ def _add_opened(
     return False
 
 
+def inner_computations(one: Instruction) -> tuple[Computation, ...]:
+    """The computations that an instruction stands for: of a fusion or call, the body of a loop."""
+    if one.opcode in ("fusion", "call", "while"):
+        return one.calls[:1]
+    return one.calls if one.opcode == "conditional" else ()
+
+
 def _inside(node: GraphNode, opened: Collection[str] | None) -> Iterator[GraphNode]:
     """The instructions inside a fusion, including those of nested fusions.
 
     Args:
         node: An instruction.
-        opened: Names of the fusions that count; None for all.
+        opened: Names of the instructions that are opened, also loops, calls and branches; None for
+            all fusions.
     """
     waiting = [node]
     while waiting:
         outer = waiting.pop()
         one = outer.instruction
-        if one.opcode != "fusion" or (opened is not None and one.name not in opened):
+        if one.opcode != "fusion" if opened is None else one.name not in opened:
             continue
-        for computation in one.calls[:1]:
+        for computation in inner_computations(one):
             for inside in computation.instructions:
                 inner = GraphNode(inside, computation, node.distance, one)
                 waiting.append(inner)

@@ -11,7 +11,7 @@ from tfprof.captures.facts.bound_by import bound_by, run_peaks
 from tfprof.captures.facts.hlo_programs import all_programs, chosen_program
 from tfprof.captures.hlo.cost import Cost, costs_of
 from tfprof.captures.hlo.graph import GraphNode as Placed
-from tfprof.captures.hlo.graph import Neighbourhood, neighbourhood
+from tfprof.captures.hlo.graph import Neighbourhood, inner_computations, neighbourhood
 from tfprof.captures.hlo.text import expression
 from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.run.result import ToolResult
@@ -46,7 +46,8 @@ def instructions_picture(result: ToolResult, run: Run, params: Mapping[str, str]
         result: The answer of the graph viewer, which has the program and the instruction.
         run: The run.
         params: Of the page's address. ``inputs_of`` and ``users_of``: instructions whose inputs
-            or users are shown, too; ``fusions``: fusions that are open; a name a line.
+            or users are shown, too; ``fusions``: fusions, loops and calls that are open; a name a
+            line. ``last``: the instruction that was opened last, which is in view.
     """
     if "center" not in result.data:
         return []
@@ -69,12 +70,12 @@ def instructions_picture(result: ToolResult, run: Run, params: Mapping[str, str]
     known = [
         each
         for each in _MEASURES
-        if any(node.weights[each[0]] not in (None, 0, "Unknown") for node in nodes)
+        if any(node.weights[each[0]] not in (None, 0, "") for node in nodes)
     ]
     blocks = [
         graph_block(
-            nodes, picture.edges(), known, title=f"Around {center.name}", focus=center.name,
-            chosen=picture.described(center),
+            nodes, picture.edges(), known, title=f"Around {center.name}",
+            focus=picture.focus(center), chosen=picture.described(center),
         )
     ]  # fmt: skip
     if around.is_cut:
@@ -115,6 +116,11 @@ class _Picture:
         }
         self._open = {node.owner for node in around.nodes if node.owner is not None}
 
+    def focus(self, center: Instruction) -> str:
+        """The box to look at first."""
+        last = self._params.get("last", "")
+        return last if last in self._ids else center.name
+
     def nodes(self) -> list[GraphNode]:
         """The boxes, fusions before what is in them."""
         return [self._node(at, node) for at, node in enumerate(self._around.nodes)]
@@ -141,7 +147,7 @@ class _Picture:
             facts += [
                 ("self time", number_text(op.self_ps / 1e6, "us")),
                 ("runs", f"{op.occurrences:,}"),
-                ("bound by", bound_by(op.flops, op.traffic, op.time_ps, self._peaks)),
+                ("bound by", self._limit(op)),
             ]
         facts += [
             ("float operations", _known(cost, cost.flops, "count")),
@@ -156,7 +162,7 @@ class _Picture:
 
     def _node(self, at: int, node: Placed) -> GraphNode:
         one = node.instruction
-        can_open = one.opcode == "fusion" and bool(one.calls)
+        can_open = bool(inner_computations(one))
         is_open = one in self._open
         return GraphNode(
             self._ids[at], one.name, "" if is_open else one.opcode,
@@ -175,13 +181,15 @@ class _Picture:
         cost, op = self._costs[one], self._ops.get(one.name)
         return {
             "self_us": None if op is None else op.self_ps / 1e6,
-            "bound_by": None
-            if op is None
-            else bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
+            "bound_by": None if op is None else self._limit(op),
             "bytes_accessed": cost.bytes_accessed if cost.is_known else None,
             "output_bytes": _size(one),
             "flops": cost.flops if cost.is_known else None,
         }
+
+    def _limit(self, op: DeviceOp) -> str:
+        limit = bound_by(op.flops, op.traffic, op.time_ps, self._peaks)
+        return "" if limit == "Unknown" else limit
 
     def _handles(self, node: Placed) -> Iterator[Handle]:
         name = node.instruction.name
@@ -202,7 +210,8 @@ class _Picture:
         """The parameter with a name added, or without it if it is there."""
         names = _names(self._params, param)
         names = [each for each in names if each != name] if name in names else [*names, name]
-        return {param: _BETWEEN.join(names), "node": self._around.nodes[0].instruction.name}
+        center = self._around.nodes[0].instruction.name
+        return {param: _BETWEEN.join(names), "node": center, "last": name}
 
 
 def _size(one: Instruction) -> int:
@@ -214,16 +223,15 @@ def _known(cost: Cost, value: float, unit: str) -> str:
 
 
 def _text(one: Instruction) -> list[str]:
-    """The instruction as XLA writes it; for a fusion also what is in it."""
+    """The instruction as XLA writes it; for a fusion, loop or call also what is in it."""
     lines = [expression(one)]
-    if one.opcode == "fusion":
-        for computation in one.calls[:1]:
-            inside = computation.instructions
-            lines += ["", f"%{computation.name} {{"]
-            lines += [f"  {_rooted(each, computation.root)}" for each in inside[:_MOST_LINES]]
-            if len(inside) > _MOST_LINES:
-                lines.append(f"  … {len(inside) - _MOST_LINES:,} more")
-            lines.append("}")
+    for computation in inner_computations(one):
+        inside = computation.instructions
+        lines += ["", f"%{computation.name} {{"]
+        lines += [f"  {_rooted(each, computation.root)}" for each in inside[:_MOST_LINES]]
+        if len(inside) > _MOST_LINES:
+            lines.append(f"  … {len(inside) - _MOST_LINES:,} more")
+        lines.append("}")
     return lines
 
 
