@@ -45,6 +45,13 @@ def test_values_are_bars_from_birth_to_death_that_lead_to_the_graph(address, wat
     pale = page.tab.locator(".value.not-at-peak")
     assert pale.count() == 1 and pale.get_attribute("aria-label").startswith("c,")
     assert "peak" in page.tab.locator(".figures").inner_text()
+    # Without what is always there the others are larger.
+    page.tab.get_by_label("Only what comes and goes").check()
+    assert bars.count() == 3
+    height = "all => +all[0].getAttribute('height')"
+    assert bars.evaluate_all(height) > 1.4 * boxes["a"]["height"]
+    assert "_only=moving" in page.tab.url
+    page.tab.get_by_label("Only what comes and goes").uncheck()
     bars.first.focus()
     page.tab.keyboard.press("ArrowRight")
     page.tab.keyboard.press("Enter")

@@ -1,5 +1,6 @@
 // Values of a compiled program at their places in memory, over its run.
 
+import { tickOf } from "./choices.js";
 import { colourOf } from "./colours.js";
 import { unpacked } from "./columns.js";
 import { el, svg, svgPoint } from "./dom.js";
@@ -47,12 +48,20 @@ export function buffersView(block, context) {
   const floor = SIZE.top + SIZE.levels;
   const bottom = height - SIZE.bottom;
   const most = levels.reduce((high, each) => Math.max(high, each), 1);
+  const isAlways = values.names.map((_, at) => values.born[at] === 0 && values.dies[at] >= end);
+  const moving = values.offsets.filter((_, at) => !isAlways[at]);
+  const state = { isCut: context.params._only === "moving" && moving.length > 0, focus: 0 };
+  // Where the vertical axes begin.
+  const low = { level: 0, offset: 0 };
+  /** @type {any[]} */
+  let bars = [];
   /** @param {number} event */
   const x = (event) => SIZE.left + (SIZE.width - SIZE.left - SIZE.right) * (event / end);
   /** @param {number} level */
-  const high = (level) => floor - SIZE.levels * (level / most);
+  const high = (level) => floor - (SIZE.levels * (level - low.level)) / Math.max(most - low.level, 1);
   /** @param {number} offset */
-  const y = (offset) => bottom - SIZE.places * (offset / Math.max(block.total, 1));
+  const y = (offset) =>
+    bottom - (SIZE.places * Math.max(offset - low.offset, 0)) / Math.max(block.total - low.offset, 1);
   const cursor = svg("line.moment", { y1: SIZE.top, y2: bottom, visibility: "hidden" });
   const picture = svg("svg.buffers-picture", {
     viewBox: `0 0 ${SIZE.width} ${height}`,
@@ -62,17 +71,22 @@ export function buffersView(block, context) {
     onpointerleave: () => cursor.setAttribute("visibility", "hidden"),
   });
   const words = el("p.quiet", { role: "status" });
-  drawAxes();
-  const bars = values.names.map((_, at) => barOf(at));
-  picture.append(...bars, ...values.names.map((_, at) => labelOf(at)).filter(Boolean), cursor);
-  if (block.n_events)
-    picture.append(svg("line.peak", { x1: x(block.peak), x2: x(block.peak), y1: SIZE.top, y2: bottom }));
-  let focus = 0;
+  draw();
   told(block.n_events ? block.peak : 0);
   return el(
     "section.block.buffers",
     { "data-block": block.id },
-    el("h2", block.title),
+    el(
+      "div.tools",
+      el("h2", block.title),
+      moving.length && moving.length < values.names.length
+        ? tickOf("Only what comes and goes", state.isCut, (isCut) => {
+            state.isCut = isCut;
+            context.look({ _only: isCut ? "moving" : "" });
+            draw();
+          })
+        : null,
+    ),
     picture,
     el(
       "ul.legend",
@@ -87,9 +101,28 @@ export function buffersView(block, context) {
     words,
   );
 
+  function draw() {
+    low.level = state.isCut ? levels.reduce((least, each) => Math.min(least, each), most) : 0;
+    low.offset = state.isCut ? moving.reduce((least, each) => Math.min(least, each), block.total) : 0;
+    picture.replaceChildren();
+    drawAxes();
+    bars = values.names.map((_, at) => barOf(at));
+    const shown = bars.map((_, at) => at).filter((at) => !state.isCut || !isAlways[at]);
+    state.focus = shown[0] ?? 0;
+    bars[state.focus]?.setAttribute("tabindex", "0");
+    picture.append(
+      ...shown.map((at) => bars[at]),
+      ...shown.map(labelOf).filter(Boolean),
+      cursor,
+      ...(block.n_events
+        ? [svg("line.peak", { x1: x(block.peak), x2: x(block.peak), y1: SIZE.top, y2: bottom })]
+        : []),
+    );
+  }
+
   function drawAxes() {
-    for (const tick of roundTicks(0, most, 2)) rule(high(tick), numberText(tick, "bytes"));
-    for (const tick of roundTicks(0, block.total, 5)) rule(y(tick), numberText(tick, "bytes"));
+    for (const tick of roundTicks(low.level, most, 2)) rule(high(tick), numberText(tick, "bytes"));
+    for (const tick of roundTicks(low.offset, block.total, 5)) rule(y(tick), numberText(tick, "bytes"));
     picture.append(
       svg("path", { d: `${stepsOf(levels)}V${floor}H${x(0)}Z`, class: "in-use" }),
       svg("path.without-padding", { d: stepsOf(bare) }),
@@ -144,7 +177,7 @@ export function buffersView(block, context) {
       height: Math.max(y(values.offsets[at]) - top, LEAST_PX),
       class: `value${values.atPeak[at] ? "" : " not-at-peak"}${leads(at) ? " acts" : ""}`,
       role: leads(at) ? "link" : "img",
-      tabindex: at === 0 ? "0" : "-1",
+      tabindex: "-1",
       "aria-label": linesOf(at).join(", "),
       onclick: () => act(at),
       onkeydown: (event) => keyed(event, at),
@@ -185,18 +218,20 @@ export function buffersView(block, context) {
   function keyed(event, at) {
     const step = STEPS[/** @type {keyof typeof STEPS} */ (event.key)];
     if (event.key === "Enter") act(at);
-    else if (step && bars[at + step]) {
-      bars[focus].setAttribute("tabindex", "-1");
-      focus = at + step;
-      bars[focus].setAttribute("tabindex", "0");
-      bars[focus].focus();
+    else if (step) {
+      let next = at + step;
+      while (bars[next] && !bars[next].isConnected) next += step;
+      if (!bars[next]) return;
+      bars[state.focus].setAttribute("tabindex", "-1");
+      state.focus = next;
+      bars[next].setAttribute("tabindex", "0");
+      bars[next].focus();
     } else return;
     event.preventDefault();
   }
 
   /** @param {number} at */
   function linesOf(at) {
-    const isAlways = block.n_events === 0 || (values.born[at] === 0 && values.dies[at] === block.n_events);
     return [
       values.names[at],
       `${values.kinds[at]}, ${numberText(values.sizes[at], "bytes")}`,
@@ -204,7 +239,7 @@ export function buffersView(block, context) {
       Number.isFinite(values.padding[at])
         ? `padding ${numberText(values.padding[at], "bytes")}`
         : "padding unknown",
-      isAlways ? "there all the time" : `from event ${values.born[at]} to event ${values.dies[at]}`,
+      isAlways[at] ? "there all the time" : `from event ${values.born[at]} to event ${values.dies[at]}`,
       values.ops[at],
       values.lines[at],
     ].filter(Boolean);
