@@ -328,7 +328,7 @@ def test_the_graph_around_an_instruction(call):
         row[0] if isinstance(row, list) else row["instruction"]
         for row in near["tables"]["nodes"]["rows"]
     ]
-    assert names[0] == "tuple"
+    assert names[0] == "MatMul_1.2"  # which took the most time
     chosen = call("graph-viewer", path, "--node", names[1], "--width=0", "--format=csv")
     assert [line.split(",")[0] for line in chosen.stdout.splitlines()[1:]] == [names[1]]
     wrong = call("graph-viewer", path, "--node", "nosuch")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.captures.hlo.small_programs import INSIDE, MAIN
-from tests.hlo_programs import program, read
+from tests.hlo_programs import op, program, read
 from tfprof.captures.hlo.graph import neighbourhood
 
 
@@ -25,8 +25,10 @@ def test_steps_go_both_ways(module):
     graph = neighbourhood(module, module.find("f"), 1)
     assert shown(graph) == {"f": 0, "b": 1, "c": 1}
     assert arrows(graph) == {("b", "f", "data"), ("f", "c", "data"), ("b", "c", "control")}
-    hidden = {node.instruction.name: node.n_hidden for node in graph.nodes}
-    assert hidden == {"f": 0, "b": 1, "c": 1}
+    hidden = {
+        node.instruction.name: (node.hidden_inputs, node.hidden_users) for node in graph.nodes
+    }
+    assert hidden == {"f": (0, 0), "b": (1, 0), "c": (0, 1)}
 
 
 def test_no_steps_is_the_instruction_alone(module):
@@ -42,6 +44,31 @@ def test_fusions_can_be_opened(module):
     graph = neighbourhood(module, module.find("f"), 1, expand_fusions=True)
     assert shown(graph) == {"f": 0, "b": 1, "c": 1, "p": 0, "t": 0}
     assert {("b", "p", "call"), ("p", "t", "data"), ("t", "f", "call")} <= arrows(graph)
+
+
+def test_only_named_fusions_are_opened(module):
+    opened = neighbourhood(module, module.find("f"), 1, expand_fusions=["f"])
+    assert shown(opened) == {"f": 0, "b": 1, "c": 1, "p": 0, "t": 0}
+    assert shown(neighbourhood(module, module.find("f"), 1, expand_fusions=["x"])) == {
+        "f": 0, "b": 1, "c": 1,
+    }  # fmt: skip
+
+
+def test_the_body_of_a_loop_is_opened_if_it_is_named():
+    body = [op("i", "parameter", "f32[4]"), op("n", "negate", "f32[4]", "i")]
+    loop = [op("x", "parameter", "f32[4]"), op("w", "while", "f32[4]", "x", calls=["body", "test"])]
+    module = read(program(main=loop, body=body, test=[op("c", "parameter", "f32[4]")]))
+    opened = neighbourhood(module, module.find("w"), 1, expand_fusions=["w"])
+    assert shown(opened) == {"w": 0, "x": 1, "i": 0, "n": 0}
+    assert "n" not in shown(neighbourhood(module, module.find("w"), 1, expand_fusions=True))
+
+
+def test_inputs_and_users_of_named_ones_are_added_also_of_those_that_were_added(module):
+    graph = neighbourhood(module, module.find("f"), 0, inputs_of=["b", "f"])
+    assert shown(graph) == {"f": 0, "b": 1, "a": 2}
+    graph = neighbourhood(module, module.find("f"), 0, users_of=["f", "not there"])
+    assert shown(graph) == {"f": 0, "c": 1}
+    assert neighbourhood(module, module.find("f"), 0, users_of=["f"], most=1).is_cut
 
 
 def test_too_many_are_cut(module):

@@ -470,6 +470,7 @@ def test_memory_in_pieces():
     assert found.evidence["fragmentation_share"] == 0.3
     assert "TF_GPU_ALLOCATOR=cuda_malloc_async" in found.message
     assert said(memory(700, 300, 0.29), "memory/fragmentation") == []
+    assert said(memory(700, 300, "unknown"), "memory/fragmentation") == []
     assert said(memory(699, 301, 0.3), "memory/fragmentation") == []
 
 

@@ -43,7 +43,12 @@ def test_without_a_program_it_is_the_one_that_took_the_most_time_then_the_larges
     assert graph_viewer(run).data["program"] == "test(2)"
     pmap = open_run([str(path) for path in folder("cpu-jax-pmap").glob("*.xplane.pb")])
     # It ran for 84.5 ms. The first of eight programs has two instructions, and did not run.
-    assert graph_viewer(pmap).data["program"] == "jit__fun(6)"
+    result = graph_viewer(pmap)
+    assert result.data["program"] == "jit__fun(6)"
+    # So is the instruction.
+    center = result.data["center"]
+    assert result.verdict[0].startswith(f"{center} took the most time of its program: ")
+    assert graph_viewer(pmap, node=center).verdict == result.verdict[1:]
 
 
 def test_what_is_not_there_is_named(run):

@@ -413,6 +413,23 @@ def test_fragmentation_of_nothing_is_no_number_only_in_the_reference():
     assert memory(run).to_rows()[0]["fragmentation"] == 0.0
 
 
+def test_free_memory_is_drawn_by_its_pieces_where_they_are_known():
+    events = [
+        allocation("MemoryAllocation", 5, 100, bytes_available=80, fragmentation=0.25),
+        allocation("MemoryAllocation", 10, 120, bytes_available=60, fragmentation="?"),
+    ]
+    run = opened(xspace(host(line(*events))))
+    memory_chart, pieces = memory(run).charts
+    assert memory_chart.series["free"] == (80, 60)
+    assert pieces.series == {
+        "largest free piece": (60, 0), "other free pieces": (20, 0),
+        "free, in unknown pieces": (0, 60),
+    }  # fmt: skip
+    unknown = opened(xspace(host(line(events[1]))))
+    assert len(memory(unknown).charts) == 1
+    assert memory(unknown).to_rows()[0]["fragmentation"] is None
+
+
 def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp_path):
     for number, file in enumerate(("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467")):
         slow = line(get_next("Root", number, 90_000, 5))

@@ -1,8 +1,8 @@
 """Links of pages, followed to the row, the event or the instruction that they name.
 
-What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``plots.js``,
-``areas.js``, ``stacks.js``, ``heatmap.js``, ``tree_details.js`` and ``blocks.js``; a test in a
-browser compares.
+What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``buffers.js``,
+``code_lines.js``, ``plots.js``, ``areas.js``, ``stacks.js``, ``heatmap.js``, ``parts.js``,
+``tree_details.js`` and ``blocks.js``; a test in a browser compares.
 """
 
 from collections.abc import Iterator
@@ -79,6 +79,19 @@ def _of_graph(block):
             yield block["id"], node["link"]["page"], node["link"]["params"]
 
 
+def _of_buffers(block):
+    for name in unpacked(block["instructions"]):
+        if name:
+            yield block["id"], "graph-viewer", {"program": block["program"], "node": name}
+
+
+def _of_code_lines(block):
+    for file in block["files"]:
+        for each in file["lines"]:
+            if each["find"]:
+                yield block["id"], "hlo-stats", {"find": each["find"]}
+
+
 def _of_chart(block):
     chosen = block.get("choose")
     for key in (chosen.get("keys") or unpacked(block["x"])) if chosen else ():
@@ -104,7 +117,7 @@ def _of_tree(block):
 
 _LINKS = {
     "table": _of_table, "findings": _of_findings, "graph": _of_graph, "chart": _of_chart,
-    "tree": _of_tree,
+    "tree": _of_tree, "buffers": _of_buffers, "code-lines": _of_code_lines,
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfprof.ui.pages import layers
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.layout import laid_out
 
@@ -67,6 +68,83 @@ def test_any_graph_has_a_layout_the_same_each_time_with_siblings_apart(graph):
     for x, y, right, bottom in boxes:
         assert x >= -0.1 and y >= -0.1
         assert right <= layout.width + 0.2 and bottom <= layout.height + 0.2
+
+
+def middle_points(line):
+    """Points along a line of cubic curves."""
+    for at in range(0, len(line) - 3, 3):
+        corners = line[at : at + 4]
+        for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+            weights = [(1 - share) ** 3, 3 * share * (1 - share) ** 2,
+                       3 * share**2 * (1 - share), share**3]  # fmt: skip
+            yield tuple(
+                sum(w * corner[axis] for w, corner in zip(weights, corners, strict=True))
+                for axis in (0, 1)
+            )
+
+
+def is_within(point, box):
+    tiny = 0.3  # places are rounded
+    return box[0] + tiny < point[0] < box[2] - tiny and box[1] + tiny < point[1] < box[3] - tiny
+
+
+def assert_no_line_crosses_a_box(layout, edges, inside):
+    boxes = boxes_of(layout)
+    around = dict(enumerate(inside))
+
+    def holders(box):
+        return {box} | (holders(around[box]) if around[box] >= 0 else set())
+
+    for (start, end), line in zip(edges, layout.lines, strict=True):
+        if not line:
+            continue
+        shared = holders(start) & holders(end)
+        for point in middle_points(line):
+            for at, box in enumerate(boxes):
+                assert at in shared or not is_within(point, box), (start, end, at)
+
+
+@given(graphs())
+def test_no_line_leads_through_a_box(graph):
+    sizes, edges, inside = graph
+    layout = laid_out(sizes, edges, inside, dot="")
+    assert_no_line_crosses_a_box(layout, edges, inside)
+
+
+@given(graphs())
+def test_lines_that_are_too_long_lead_around_all_boxes(graph):
+    sizes, edges, inside = graph
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layers, "_MOST_PASSED", -1)
+        layout = laid_out(sizes, edges, inside, dot="")
+    assert_no_line_crosses_a_box(layout, edges, inside)
+
+
+def test_a_source_stands_above_its_reader():
+    layout = laid_out([(80, 30)] * 5, [(0, 1), (1, 2), (2, 3), (4, 3)], dot="")
+    assert layout.boxes[4][1] == layout.boxes[2][1]
+
+
+def test_of_a_circle_the_line_is_turned_that_most_others_are_against():
+    # 0 → 1 → 2 → 3, 0 → 2, 1 → 3, and a line back from 3 to 0.
+    edges = [(3, 0), (0, 1), (1, 2), (2, 3), (0, 2), (1, 3)]
+    tops = [box[1] for box in laid_out([(80, 30)] * 4, edges, dot="").boxes]
+    assert tops == sorted(set(tops))
+
+
+def test_lines_that_need_not_cross_do_not():
+    # Two rows of three, joined in the opposite order.
+    layout = laid_out([(80, 30)] * 6, [(0, 5), (1, 4), (2, 3)], dot="")
+    above = sorted(range(3), key=lambda box: layout.boxes[box][0])
+    below = sorted(range(3, 6), key=lambda box: layout.boxes[box][0])
+    assert [5 - box for box in above] == below
+
+
+def test_ends_of_lines_at_a_box_are_apart_and_in_the_order_of_the_other_ends():
+    layout = laid_out([(80, 30)] * 4, [(0, 3), (1, 3), (2, 3)], dot="")
+    by_source = sorted((layout.boxes[box][0], layout.lines[box][-1][0]) for box in range(3))
+    ends = [end for _, end in by_source]
+    assert ends == sorted(set(ends))
 
 
 def test_a_program_that_fails_leaves_our_own_layers():

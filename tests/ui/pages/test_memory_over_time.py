@@ -33,6 +33,15 @@ def test_the_line_is_the_sum_of_what_is_alive_at_every_moment():
     assert unpacked(block["ops"]) == ["a", "b", "c", "d"]
 
 
+def test_the_page_begins_with_the_peak_then_the_picture():
+    chain = {"a": made(100, 30), "b": made(110, 50), "c": made(120, 60), "d": made(130, 10)}
+    blocks = page_of({CPU: chain}).blocks
+    assert [block["kind"] for block in blocks[:2]] == ["words", "live-memory"]
+    assert blocks[0]["items"] == [
+        "At its peak cpu:0 holds 110 B of outputs; the largest is 60 B of c."
+    ]
+
+
 def test_the_line_of_code_stands_by_each_buffer():
     log = op_log(traced("a", "/x/train.py:3:main", "/y/site-packages/keras/layer.py:9:call"))
     assert unpacked(live(page_of({CPU: {"a": made(100, 30)}}, log))["lines"]) == ["train.py:3:main"]

@@ -37,7 +37,8 @@ def net():
 
 def test_scopes_are_boxes_and_lines_are_counted_between_them(net):
     block = drawn(net)
-    assert set(boxes(block)) == {"in", "net", "loss", "train"}
+    assert set(boxes(block)) == {"in", "net", "loss"}
+    assert block["note"] == "1 box without lines is not drawn: 1 NoOp."
     assert lines(block) == {("in", "net"): 1, ("net", "loss"): 2}  # control edges carry nothing
     assert boxes(block)["net"]["weights"]["micros"] == 900
     assert boxes(block)["net"]["detail"] == "3 ops · 900 µs"
@@ -65,13 +66,27 @@ def test_a_row_of_a_view_is_shown_with_all_around_it(net):
 
 def test_the_lightest_of_many_are_one_box():
     ops = [op(f"op_{at:03}", "NoOp") for at in range(40)]
-    profiler = tfprof.Profiler(graph(*ops, op("last", "AddN", "op_000", "op_039")))
+    names = [each.name for each in ops]
+    profiler = tfprof.Profiler(graph(*ops, op("last", "AddN", *names)))
     profiler.add_step(0, run({f"op_{at:03}": stat(1000 - at) for at in range(40)}))
     block = drawn(profiler)
     assert len(block["nodes"]) == MOST_INSIDE + 1
     rest = boxes(block)["27 others"]
     assert rest["weights"]["micros"] == sum(1000 - at for at in range(14, 40))
     assert lines(block)["op_000", "27 others"] == 1
+
+
+def test_a_profile_without_inputs_of_ops_has_no_drawing():
+    page = model_graph_page(opened_profiler(tfprof.Profiler(graph(op("a"), op("b")))), {}, dot="")
+    assert [block["kind"] for block in page.blocks] == ["empty"]
+    assert "no graph to draw" in page.blocks[0]["text"]
+
+
+def test_the_page_begins_with_the_heaviest_box(net):
+    page = model_graph_page(opened_profiler(net), {"open": "net\nnet/dense"}, dot="")
+    assert page.blocks[0]["items"] == [
+        "6 ops, drawn as 8 boxes; net/dense/MatMul takes the most time of them, 77.8% of 900 µs."
+    ]
 
 
 def test_the_only_scope_is_open_at_once():

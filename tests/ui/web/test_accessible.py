@@ -1,9 +1,8 @@
 """Accessible pages: axe's rules, the keyboard, small windows, dark and light."""
 
-from importlib.resources import files
-
 import pytest
 
+from tests.ui.web.axe import broken_rules
 from tests.ui.web.conftest import running
 from tfprof.demo import demo_capture
 from tfprof.inputs.open_paths import open_paths
@@ -63,39 +62,6 @@ def test_no_served_page_of_a_capture_breaks_a_rule_of_axe(name, wanted, watched)
         page = watched(address, color_scheme="light").open(address)
         assert broken_rules(page, pages) == {}
         page.check()
-
-
-def broken_rules(page, pages):
-    """What axe finds on pages: by page, with the first element of each rule.
-
-    In the dark only colours are others. Of tables the first rows tell all.
-    """
-    pytest.importorskip("axe_core_python")
-    script = (files("axe_core_python") / "axe.min.js").read_text("utf-8")
-    # Evaluated by the debugger, which no content policy concerns.
-    page.tab.evaluate(script)
-    broken = {}
-    for name in pages:
-        page.go(name)
-        for scheme, rules in (("light", None), ("dark", ["color-contrast"])):
-            page.tab.emulate_media(color_scheme=scheme)
-            found = page.tab.evaluate(_AXE, rules)
-            if found:
-                broken[f"{name}, {scheme}"] = [
-                    (
-                        rule["id"],
-                        rule["nodes"][0]["html"][:120],
-                        rule["nodes"][0]["failureSummary"][:200],
-                    )
-                    for rule in found
-                ]
-        page.tab.emulate_media(color_scheme="light")
-    return broken
-
-
-_AXE = """async (rules) => (await axe.run({ exclude: ["tbody tr:nth-child(n+6)"] }, {
-  resultTypes: ["violations"], ...(rules ? { runOnly: { type: "rule", values: rules } } : {}),
-})).violations"""
 
 
 @pytest.mark.parametrize("width", [1400, 700])

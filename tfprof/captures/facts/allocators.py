@@ -66,10 +66,14 @@ class ToldAllocator(NamedTuple):
     chart_ms: Float64Array
     chart_bytes: Float64Array
     """Stack, heap and free memory, shape (3, n)."""
+    chart_fragmentation: Float64Array
+    """Part of the free memory outside its largest piece, shape (n,); NaN where unknown."""
 
     def without_chart(self) -> ToldAllocator:
         """The same without the chart, which takes most of its memory."""
-        return self._replace(chart_ms=np.zeros(0), chart_bytes=np.zeros((3, 0)))
+        return self._replace(
+            chart_ms=np.zeros(0), chart_bytes=np.zeros((3, 0)), chart_fragmentation=np.zeros(0)
+        )
 
 
 class InUse(NamedTuple):
@@ -168,6 +172,7 @@ def told_of(allocator: Allocator) -> ToldAllocator:
         int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
         in_use_at_peak(allocator), events.time_ps[rows] / 1e9,
         np.stack([column[rows].astype(np.float64) for column in drawn]),
+        events.fragmentation[rows],
     )  # fmt: skip
 
 

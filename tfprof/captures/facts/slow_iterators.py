@@ -20,6 +20,7 @@ from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
 from tfprof.captures.events.steps.step_events import PYTHON_OPS
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
+from tfprof.captures.facts.pipeline_stages import Stages, stages_of
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact, fact_by_rules
@@ -80,12 +81,14 @@ class ToldPipelines(NamedTuple):
     Attributes:
         data: The pipelines.
         slowest: For each pipeline, the iterator on which its slow calls waited longest.
+        stages: For each pipeline, all its stages.
         python: Names of iterators, and of threads that make elements for them, whose functions
             call Python.
     """
 
     data: TfData
     slowest: list[Held | None]
+    stages: list[Stages]
     python: tuple[str, ...]
 
     def calls_python(self, iterator: DataIterator) -> bool:
@@ -105,7 +108,8 @@ def told_pipelines(host: Host) -> ToldPipelines:
         _ = pipeline.calls[0].times
         is_one_call = host.rules.judges_slowest_call
         slowest.append(None if is_one_call else held_by(host, data, pipeline))
-    return ToldPipelines(data, slowest, _callers_of_python(host))
+    stages = [stages_of(data, pipeline) for pipeline in data.pipelines]
+    return ToldPipelines(data, slowest, stages, _callers_of_python(host))
 
 
 def are_looped_over(hosts: Iterable[Host]) -> bool:

@@ -155,12 +155,20 @@ def memory_use(module: HloModule, memory_space: int = 0, *, rules: Rules = OURS)
     )
 
 
-def buffers_in(module: HloModule, allocation: Allocation) -> list[BufferUse]:
-    """All values that an allocation holds at some time."""
+def buffers_in(
+    module: HloModule, allocation: Allocation, spans: Mapping[int, tuple[int, int]] | None = None
+) -> list[BufferUse]:
+    """All values that an allocation holds at some time.
+
+    Args:
+        module: The program.
+        allocation: One of its allocations.
+        spans: Start and end of values by id, if they are known.
+    """
     assigned = module.buffers or BufferAssignment()
     uses = _Uses(module, assigned)
     known = [place.buffer_id for place in allocation.assigned if place.buffer_id in assigned.by_id]
-    return [uses.of(number, {}) for number in known]
+    return [uses.of(number, spans or {}) for number in known]
 
 
 def _trace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -23,14 +23,16 @@ class GraphNode:
         computation: The computation that contains it.
         distance: Edges from the instruction in the middle.
         owner: The fusion that contains it; None outside of fusions.
-        n_hidden: Operands and users that are not in the graph.
+        hidden_inputs: How many of its operands are not in the graph.
+        hidden_users: How many of its users are not in the graph.
     """
 
     instruction: Instruction
     computation: Computation
     distance: int
     owner: Instruction | None = None
-    n_hidden: int = 0
+    hidden_inputs: int = 0
+    hidden_users: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ def neighbourhood(
     center: Instruction,
     width: int = 3,
     *,
-    expand_fusions: bool = False,
+    expand_fusions: bool | Collection[str] = False,
+    inputs_of: Sequence[str] = (),
+    users_of: Sequence[str] = (),
     most: int = MAX_NODES,
 ) -> Neighbourhood:
     """The instructions within some edges of an instruction, in both directions.
@@ -77,7 +81,11 @@ def neighbourhood(
         module: The program.
         center: One of its instructions.
         width: The largest number of edges.
-        expand_fusions: Also show the instructions inside of fusions.
+        expand_fusions: Also show the instructions inside of fusions: of all, or of those with these
+            names, which may be loops, calls and branches, too.
+        inputs_of: Names of instructions whose operands are in the graph, too, however far away.
+            Names of instructions that are not in the graph have no effect.
+        users_of: The same for users.
         most: The largest number of nodes.
     """
     home = module.home[center]
@@ -95,13 +103,21 @@ def neighbourhood(
                 break
             distance[other] = distance[one] + 1
             waiting.append(other)
+    is_cut |= _add_opened(distance, users, inputs_of, users_of, most)
     nodes = [
-        GraphNode(one, home, steps, n_hidden=_hidden(one, users[one], distance))
+        GraphNode(
+            one,
+            home,
+            steps,
+            hidden_inputs=len({*one.operands} - distance.keys()),
+            hidden_users=len({*users[one]} - distance.keys()),
+        )
         for one, steps in distance.items()
     ]
     if expand_fusions:
+        opened = None if expand_fusions is True else expand_fusions
         for node in list(nodes):
-            inside = list(_inside(node, module))
+            inside = list(_inside(node, opened))
             if len(nodes) + len(inside) > most:
                 is_cut = True
                 break
@@ -109,20 +125,59 @@ def neighbourhood(
     return Neighbourhood(tuple(nodes), tuple(_edges(nodes)), is_cut)
 
 
-def _hidden(one: Instruction, users: list[Instruction], shown: dict[Instruction, int]) -> int:
-    return sum(1 for other in {*one.operands, *users} if other not in shown)
+def _add_opened(
+    distance: dict[Instruction, int],
+    users: Mapping[Instruction, list[Instruction]],
+    inputs_of: Sequence[str],
+    users_of: Sequence[str],
+    most: int,
+) -> bool:
+    """Add operands and users of named instructions; returns whether there were too many.
+
+    One that was added may be named, too, so names count until nothing is new.
+    """
+    wanted = {(name, True) for name in inputs_of} | {(name, False) for name in users_of}
+    waiting = list(distance) if wanted else []
+    for one in waiting:  # grows on the way
+        others: list[Instruction] = []
+        if (one.name, True) in wanted:
+            others += one.operands
+        if (one.name, False) in wanted:
+            others += users[one]
+        for other in others:
+            if other in distance or other not in users:
+                continue
+            if len(distance) >= most:
+                return True
+            distance[other] = distance[one] + 1
+            waiting.append(other)
+    return False
 
 
-def _inside(node: GraphNode, module: HloModule) -> Iterator[GraphNode]:
-    """The instructions inside a fusion, including those of nested fusions."""
+def inner_computations(one: Instruction) -> tuple[Computation, ...]:
+    """The computations that an instruction stands for: of a fusion or call, the body of a loop."""
+    if one.opcode in ("fusion", "call", "while"):
+        return one.calls[:1]
+    return one.calls if one.opcode == "conditional" else ()
+
+
+def _inside(node: GraphNode, opened: Collection[str] | None) -> Iterator[GraphNode]:
+    """The instructions inside a fusion, including those of nested fusions.
+
+    Args:
+        node: An instruction.
+        opened: Names of the instructions that are opened, also loops, calls and branches; None for
+            all fusions.
+    """
     waiting = [node]
     while waiting:
         outer = waiting.pop()
-        if outer.instruction.opcode != "fusion":
+        one = outer.instruction
+        if one.opcode != "fusion" if opened is None else one.name not in opened:
             continue
-        for computation in outer.instruction.calls[:1]:
-            for one in computation.instructions:
-                inner = GraphNode(one, computation, node.distance, outer.instruction)
+        for computation in inner_computations(one):
+            for inside in computation.instructions:
+                inner = GraphNode(inside, computation, node.distance, one)
                 waiting.append(inner)
                 yield inner
 

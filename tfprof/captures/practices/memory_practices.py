@@ -46,7 +46,7 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
     fragmented = [
         (row, used)
         for row, used in _allocators(evidence)
-        if row["fragmentation"] >= FRAGMENTED and used >= FULL_ENOUGH
+        if (row["fragmentation"] or 0) >= FRAGMENTED and used >= FULL_ENOUGH
     ]
     for (row, used), n_others in first_of_alike(fragmented, _of_allocator):
         yield Advice(

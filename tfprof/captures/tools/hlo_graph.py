@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tfprof.captures.events.ops.device_ops import DeviceOp
+from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.facts.bound_by import bound_by, run_peaks
 from tfprof.captures.facts.hlo_programs import (
     HostProgram,
     all_programs,
@@ -19,9 +23,9 @@ from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.result import Note, ToolResult
-from tfprof.captures.run.run import Run
+from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Table
-from tfprof.captures.tools.program_times import program_times
+from tfprof.captures.tools.program_times import instruction_ops, program_times
 from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
 
@@ -34,6 +38,9 @@ NODES = (
     shared.OPCODE,
     shared.INSTRUCTION_KIND,
     count("distance", "Steps away", "how many edges away from the chosen one"),
+    amount("self_us", "Self time", "us",
+           "self time of all its runs in the capture; empty if no run was recorded", "device"),
+    text("bound_by", "Bound by", "resource that it uses most; empty if no run was recorded"),
     text("computation", "Computation", "computation that it is in"),
     shared.SHAPE,
     count("flops", "FLOPs", "float operations of one run; empty if unknown"),
@@ -69,7 +76,8 @@ def graph_viewer(
         host: Only this host.
         program: Id or name of a program. The default is the program with this node that took the
             most time, or the largest if none ran.
-        node: Name of an instruction, also as ``%name``. The default is the program's result.
+        node: Name of an instruction, also as ``%name``. The default is the instruction that took
+            the most time, or the program's result if none ran.
         width: How many steps to go from there.
         expand_fusions: Show the instructions inside fusions.
         classic: Has no effect: the reference answers with a drawing instead of data.
@@ -85,7 +93,7 @@ def graph_viewer(
         return no_programs(TOOL, TITLE, run)
     time_of = program_times(run.chosen(host))
     programs.sort(key=lambda each: (-(time_of(each) or 0), -each.program.n_bytes))
-    chosen, center = _center(programs, program, node)
+    chosen, center = _center(run.chosen(host), programs, program, node)
     module = chosen.program.module()
     notes = (*program_notes(chosen), *run.notes)
     if center is None:
@@ -95,20 +103,26 @@ def graph_viewer(
     if graph.is_cut:
         text = f"only the nearest {len(graph.nodes)} instructions are shown; choose a smaller width"
         notes = (Note("warning", text, chosen.host.name), *notes)
-    costs = costs_of(module)
-    rows = [_node_row(module, each, costs[each.instruction]) for each in graph.nodes]
+    costs, ops = costs_of(module), instruction_ops(run.chosen(host), chosen)
+    peaks = run_peaks(run)
+    rows = [
+        _node_row(module, each, costs[each.instruction], ops.get(each.instruction.name), peaks)
+        for each in graph.nodes
+    ]
     tables = {
         "nodes": Table("nodes", NODES, rows, title="Instructions"),
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
     }
     data = _data(chosen, center, graph, rows)
-    return ToolResult(
-        TOOL, TITLE, (_claim(graph, chosen.program.title),), tables, notes=notes, data=data
-    )
+    claims = (*_why(run.chosen(host), chosen, center, node), _claim(graph, chosen.program.title))
+    return ToolResult(TOOL, TITLE, claims, tables, notes=notes, data=data)
 
 
 def _center(
-    programs: list[HostProgram], program: str | int | None, node: str | None
+    hosts: Sequence[Host],
+    programs: list[HostProgram],
+    program: str | int | None,
+    node: str | None,
 ) -> tuple[HostProgram, Instruction | None]:
     """Find the requested program and instruction.
 
@@ -121,14 +135,38 @@ def _center(
         assert chosen is not None
         candidates = [chosen]
     if node is None:
-        entry = candidates[0].program.module().entry
-        return candidates[0], entry.root if entry else None
+        return candidates[0], _heaviest(hosts, candidates[0])
     for each in candidates:
         instruction = each.program.module().find(node)
         if instruction is not None:
             return each, instruction
     names = ", ".join(each.program.title for each in candidates)
     raise UsageError(f"no instruction {node!r} in {names}; events name it in their stat hlo_op")
+
+
+def _heaviest(hosts: Sequence[Host], each: HostProgram) -> Instruction | None:
+    """The instruction that took the most time, or what the program returns if none ran."""
+    module = each.program.module()
+    ops = sorted(instruction_ops(hosts, each).values(), key=lambda op: (-op.self_ps, op.key.name))
+    for op in ops:
+        instruction = module.find(op.key.name)
+        if instruction is not None and op.self_ps:
+            return instruction
+    return module.entry.root if module.entry else None
+
+
+def _why(
+    hosts: Sequence[Host], each: HostProgram, center: Instruction, node: str | None
+) -> Iterator[Claim]:
+    """Why this instruction is in the middle, if it was not chosen."""
+    ops = instruction_ops(hosts, each)
+    op, whole_ps = ops.get(center.name), sum(op.self_ps for op in ops.values())
+    if node is None and op is not None and op.self_ps:
+        yield Claim(
+            center.name, "self_share", op.self_ps / whole_ps, "fraction",
+            scope=each.program.title, basis="the time of all instructions of the program",
+            words="{subject} took the most time of its program: {value}.",
+        )  # fmt: skip
 
 
 def _claim(graph: Neighbourhood, program: str) -> Claim:
@@ -141,10 +179,14 @@ def _claim(graph: Neighbourhood, program: str) -> Claim:
     )  # fmt: skip
 
 
-def _node_row(module: HloModule, each: GraphNode, cost: Cost) -> tuple[Cell, ...]:
+def _node_row(
+    module: HloModule, each: GraphNode, cost: Cost, op: DeviceOp | None, peaks: Peaks
+) -> tuple[Cell, ...]:
     one = each.instruction
+    limit = "" if op is None else bound_by(op.flops, op.traffic, op.time_ps, peaks)
     return (
-        one.name, one.opcode, category_of(one), each.distance, each.computation.name,
+        one.name, one.opcode, category_of(one), each.distance,
+        None if op is None else op.self_ps / 1e6, limit, each.computation.name,
         one.shape.text(), cost.flops if cost.is_known else None, cost.bytes_accessed, one.tf_op,
         module.place(one), expression(one),
     )  # fmt: skip
@@ -166,7 +208,10 @@ def _data(
     ids = [column.id for column in NODES]
     nodes = [
         dict(zip(ids, row, strict=True))
-        | {"owner": each.owner.name if each.owner else "", "hidden": each.n_hidden}
+        | {
+            "owner": each.owner.name if each.owner else "",
+            "hidden": each.hidden_inputs + each.hidden_users,
+        }
         for each, row in zip(graph.nodes, rows, strict=True)
     ]
     sizes = [row[-1] for row in _edges(graph)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
 
 from tfprof.captures.events.ops.memory import (
     MOST_ALLOCATORS,
@@ -18,6 +21,7 @@ from tfprof.captures.facts.allocators import (
     told_of,
 )
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.rules import Rules
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.reference_json import reference_json
@@ -27,6 +31,9 @@ from tfprof.captures.run.table import Cell, Table
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim
 from tfprof.core.text.units import milliseconds
+
+FRAGMENTATION: Final = "fragmentation"
+"""How names of charts of free pieces begin."""
 
 _ALLOCATOR = text("allocator", "Allocator", "name of the allocator")
 
@@ -118,7 +125,7 @@ def memory(
         "Memory profile",
         claims=tuple(_claim(told, scope_of([told.host.name], step)) for told in allocators),
         tables=allocator_tables(allocators, looked_at, moment),
-        charts=tuple(map(_chart, allocators)),
+        charts=tuple(chart for each in allocators for chart in _charts(each, run.rules)),
         notes=tuple(notes),
         gviz=reference_json("memory", run, hosts, with_events),
     )  # fmt: skip
@@ -180,9 +187,10 @@ def _rows(told: ToldAllocator) -> list[tuple[Cell, ...]]:
     ]  # fmt: skip
 
 
-def _chart(told: ToldAllocator) -> Chart:
+def _charts(told: ToldAllocator, rules: Rules) -> Iterator[Chart]:
+    """Memory over time, and in which pieces its free part is, if that was recorded."""
     stack, heap, free = map(tuple, told.chart_bytes.tolist())
-    return Chart(
+    yield Chart(
         f"timeline {told.host.name} {told.name}",
         "stacked_area",
         f"Memory of {told.name} on {told.host.name}",
@@ -190,4 +198,23 @@ def _chart(told: ToldAllocator) -> Chart:
         "bytes",
         tuple(told.chart_ms.tolist()),
         {"stack": stack, "heap": heap, "free": free},
+    )
+    is_known = np.isfinite(told.chart_fragmentation)
+    if rules.keeps_unknown_fragmentation or not is_known.any():
+        return
+    all_free = told.chart_bytes[2]
+    outside = np.where(is_known, np.nan_to_num(told.chart_fragmentation) * all_free, 0)
+    parts = {
+        "largest free piece": np.where(is_known, all_free - outside, 0),
+        "other free pieces": outside,
+        "free, in unknown pieces": np.where(is_known, 0, all_free),
+    }
+    yield Chart(
+        f"{FRAGMENTATION} {told.host.name} {told.name}",
+        "stacked_area",
+        f"Free memory of {told.name} on {told.host.name}, by its pieces",
+        "time, ms",
+        "bytes",
+        tuple(told.chart_ms.tolist()),
+        {name: tuple(values.tolist()) for name, values in parts.items() if values.any()},
     )

@@ -1,10 +1,11 @@
-"""The compiled programs that ran in a capture, and their times."""
+"""The compiled programs that ran in a capture, and the times of them and their instructions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.facts.hlo_programs import HostProgram
 from tfprof.captures.run.run import Host
 from tfprof.captures.tools.op_profile_tree import run_device_ops
@@ -37,3 +38,18 @@ def program_times(hosts: Sequence[Host]) -> ProgramTimes:
         return times_ps[key] if key in times_ps else by_id[each.program.id]
 
     return time_of
+
+
+def instruction_ops(hosts: Sequence[Host], each: HostProgram) -> dict[str, DeviceOp]:
+    """The instructions of a program that ran, by name, with the time of all their runs.
+
+    Args:
+        hosts: The hosts whose runs count.
+        each: The program.
+    """
+    found: dict[str, DeviceOp] = {}
+    for op in run_device_ops(hosts).ops:
+        if op.key.program_id == each.program.id and op.key.module in ("", each.program.name):
+            known = found.get(op.key.name)
+            found[op.key.name] = op if known is None else known.plus(op)
+    return found

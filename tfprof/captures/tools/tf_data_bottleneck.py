@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Iterator, Pipeline, TfData
 from tfprof.captures.facts.one_step import spans_at
+from tfprof.captures.facts.pipeline_stages import NO_STAGES, Stages, stages_of
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.slow_iterators import (
     Held,
@@ -25,6 +26,7 @@ from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
+from tfprof.captures.tools.pipeline_stages_table import stages_table
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim, scoped, unknown
 
@@ -97,6 +99,7 @@ class SlowPipeline(NamedTuple):
     data: TfData
     pipeline: Pipeline
     held: Held | None
+    stages: Stages = NO_STAGES
 
     @property
     def call(self) -> Call:
@@ -129,9 +132,11 @@ def tf_data(
     if step is None:
         every = [(one, told_pipelines(one)) for one in hosts]
         pipelines = [
-            SlowPipeline(one, told.data, pipeline, held)
+            SlowPipeline(one, told.data, pipeline, held, stages)
             for one, told in every
-            for pipeline, held in zip(told.data.pipelines, told.slowest, strict=True)
+            for pipeline, held, stages in zip(
+                told.data.pipelines, told.slowest, told.stages, strict=True
+            )
         ]
     else:
         pipelines = in_step(run, hosts, step)
@@ -151,6 +156,9 @@ def tf_data(
     tables = {
         "bottlenecks": _bottlenecks(of_hosts if rules.shows_fast_pipelines else slow, properties),
         "pipelines": _pipelines(pipelines),
+        "stages": stages_table(
+            [(one.host.name, one.pipeline.name, one.stages) for one in pipelines]
+        ),
         "iterators": _iterators(pipelines),
     }
     notes = list(run.notes)
@@ -204,7 +212,8 @@ def in_step(run: Run, hosts: Sequence[Host], step: Steps) -> list[SlowPipeline]:
                 within = replace(pipeline, calls=calls)
                 is_one_call = run.rules.judges_slowest_call
                 held = None if is_one_call else held_by(host, data, within, step)
-                chosen.append(SlowPipeline(host, data, within, held))
+                stages = stages_of(data, within, in_calls=True)
+                chosen.append(SlowPipeline(host, data, within, held, stages))
     return chosen
 
 

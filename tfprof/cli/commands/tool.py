@@ -195,7 +195,8 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "node": {
         "metavar": "NAME",
-        "help": "Instruction in the middle. [default: the result of the program]",
+        "help": "Instruction in the middle. [default: the one that took the most time, or the "
+        "result of the program if none ran]",
     },
     "width": {
         "type": IntType(),

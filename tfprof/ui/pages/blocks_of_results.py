@@ -38,10 +38,12 @@ FIRST: Mapping[str, Sequence[str]] = {
     ),
     "steps": _STEP_COLUMNS,
     "top_ops": ("operation", "category", "selfTimePercent", "cumulativeTimePercent"),
+    "stages": ("stage", "wait_us", "time_us", "calls", "role", "copies", "parallelism"),
     "iterators": ("iterator", "self_us", "total_us", "calls", "role", "long_name"),
     "peak": ("op", "allocation_bytes", "requested_bytes", "occurrences", "shape", "dtype"),
     "nodes": (
-        "instruction", "opcode", "category", "distance", "flops", "bytes_accessed", "tf_op",
+        "instruction", "opcode", "category", "self_us", "bound_by", "flops", "bytes_accessed",
+        "tf_op", "distance",
     ),
     "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip

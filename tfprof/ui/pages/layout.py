@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tfprof.ui.pages.layers import Placed, layered
+from tfprof.ui.pages.layers import layered
+from tfprof.ui.pages.routes import Placed
 
 INCH: Final = 72.0
 """Graphviz counts in inches, boxes in points."""

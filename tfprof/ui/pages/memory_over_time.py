@@ -11,6 +11,7 @@ from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.numerals import whole_number
 from tfprof.core.text.tables import escaped
+from tfprof.core.text.units import human_memory
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import session_of
@@ -111,26 +112,17 @@ def _blocks(
     peak = int(level.argmax())
     # One number for each moment: the value after all its changes.
     last = np.append(np.diff(times) > 0, True)
+    at_peak = np.flatnonzero((buffers.born <= times[peak]) & (buffers.dies > times[peak]))
+    largest = int(at_peak[buffers.sizes[at_peak].argmax()])
     blocks: list[Block] = [
-        figures([
-            {"label": "peak", "value": int(level[peak]), "unit": "bytes",
-             "detail": f"on {_short(device)}"},
-            {"label": "peak at", "value": int(times[peak]) - begin, "unit": "us",
-             "detail": "after the first output"},
-            {"label": "buffers", "value": len(buffers.rows), "unit": "count",
-             "detail": f"in step {step}"},
-        ]),
         words([
-            "An output is alive from the start of its op to the end of the last op that reads "
-            "it. What ops allocate besides their outputs is not in here."
-        ]),
+            f"At its peak {_short(device)} holds {human_memory(int(level[peak]))} of outputs; the "
+            f"largest is {human_memory(int(buffers.sizes[largest]))} of "
+            f"{profile.ops.name(int(buffers.rows[largest]))}."
+        ], lead=True)
     ]  # fmt: skip
     kept = np.argsort(-buffers.sizes, kind="stable")[:MOST_BUFFERS]
     kept.sort()
-    if len(kept) < len(buffers.rows):
-        left = len(buffers.rows) - len(kept)
-        text = f"The {left:,} smallest buffers are in the line, but in no list of what is alive."
-        blocks.append(remarks([("info", text, "")]))
     rows = buffers.rows[kept]
     measured = _measured(profile, profile.steps.details[step].levels, device, begin)
     blocks.append({
@@ -148,6 +140,24 @@ def _blocks(
         "types": column([context.type_of(row) for row in rows.tolist()]),
         "lines": column(_lines(context, rows)),
     })  # fmt: skip
+    blocks += [
+        figures([
+            {"label": "peak", "value": int(level[peak]), "unit": "bytes",
+             "detail": f"on {_short(device)}"},
+            {"label": "peak at", "value": int(times[peak]) - begin, "unit": "us",
+             "detail": "after the first output"},
+            {"label": "buffers", "value": len(buffers.rows), "unit": "count",
+             "detail": f"in step {step}"},
+        ]),
+        words([
+            "An output is alive from the start of its op to the end of the last op that reads "
+            "it. What ops allocate besides their outputs is not in here."
+        ]),
+    ]  # fmt: skip
+    if len(kept) < len(buffers.rows):
+        left = len(buffers.rows) - len(kept)
+        text = f"The {left:,} smallest buffers are in the line, but in no list of what is alive."
+        blocks.append(remarks([("info", text, "")]))
     return blocks
 
 

@@ -20,6 +20,14 @@ _NO_STACKS_OF_JAX: Final = (
     "the calls of Python led to no op: programs of JAX run on threads that the Python tracer does "
     "not see; HLO stats and the trace have the lines of their instructions"
 )
+NO_LINES: Final = (
+    "there are no inputs of ops, so there is no graph to draw; name scopes have the same ops with "
+    "their time, and the graph viewer has compiled programs"
+)
+NO_SOURCE: Final = (
+    "no op has a source line: programs of XLA record them for their instructions, and the Python "
+    "tracer or an op log for others"
+)
 NO_MEMORY: Final = "no step was recorded with the memory of its outputs"
 
 
@@ -56,6 +64,34 @@ def _has_stacks(host: Host) -> bool:
 
     runs = op_runs(host)
     return bool(python_stacks(host.forest(), first_runs(runs.parts))[1])
+
+
+def missing_lines(opened: Opened) -> str:
+    """Why the page of the drawn graph is empty; empty text if it is not."""
+    from tfprof.inputs.profiler import session_of
+
+    if opened.run is not None:  # captures do not record inputs of ops
+        return NO_LINES
+    ops = session_of(opened.views()).profile.ops
+    return "" if len(ops.input_rows()) else NO_LINES
+
+
+def missing_source(opened: Opened) -> str:
+    """Why the page of source lines is empty; empty text if it is not."""
+    if opened.run is not None and any(map(_has_lines, opened.run().hosts)):
+        return ""
+    if opened.profiler is not None and not missing_view("code", opened):
+        return ""
+    return NO_SOURCE
+
+
+@fact
+def _has_lines(host: Host) -> bool:
+    """Whether an instruction that ran has a source line."""
+    from tfprof.captures.facts.hlo_programs import programs_of
+    from tfprof.captures.tools.op_profile_tree import run_device_ops
+
+    return bool(programs_of(host)) and any(op.source[0] for op in run_device_ops([host]).ops)
 
 
 def missing_memory(opened: Opened) -> str:

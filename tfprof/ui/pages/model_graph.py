@@ -12,7 +12,8 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.numerals import whole_number
 from tfprof.core.columns.tree import Tree
 from tfprof.core.text.metrics import METRIC_FORMS, Metric
-from tfprof.core.text.units import human_count, human_time
+from tfprof.core.text.units import human_time
+from tfprof.core.text.wording import sentence
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.options.spec import UNASKED
@@ -21,6 +22,7 @@ from tfprof.profiles.model.executions import NO_OP
 from tfprof.ui.pages.document import Block, Control, Page, empty, remarks, words
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.host_choice import chosen_profiler, host_control_of
+from tfprof.ui.pages.missing_views import NO_LINES
 from tfprof.ui.pages.view_titles import MODEL_GRAPH
 from tfprof.views.result import ViewTree
 
@@ -68,6 +70,8 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
         return Page(ID, TITLE, _ABOUT, [remarks([("error", str(error), "")])], controls)
     if len(tree) < 2:
         return Page(ID, TITLE, _ABOUT, [empty("The profile has no ops.")], controls)
+    if not len(tree.ops.input_rows()):
+        return Page(ID, TITLE, _ABOUT, [empty(f"{sentence(NO_LINES)}.")], controls)
     row_of = {name: row for row, name in enumerate(tree.names)}
     at = row_of.get(params.get("at", ""), 0)
     drawn = _Drawn(tree, _open_rows(tree, row_of, at, params), at)
@@ -87,16 +91,29 @@ def _blocks(
     measures = [metric for metric in METRIC_FORMS if metric.select in _MEASURES]
     known = [each for each in measures if tree.total[METRIC_ROW[each.metric], 0]]
     nodes, edges = drawn.nodes(known), drawn.edges()
-    blocks: list[Block] = []
-    if not len(tree.ops.input_rows()):
-        blocks.append(words(["The profile has no inputs of ops: the boxes have no lines."]))
+    blocks: list[Block] = [words([_sentence(tree, drawn)], lead=True)]
     if params.get("at") and params["at"] not in {tree.names[row] for row in drawn.shown}:
         blocks.append(remarks([("info", f"There is no {params['at']} in the drawing.", "")]))
     shown = [(each.select, each.title, _unit(each)) for each in known]
-    title = f"{human_count(len(nodes))} boxes of {human_count(len(tree.ops))} ops"
     focus = params.get("at") or params.get("last", "")
-    blocks.append(graph_block(nodes, edges, shown, id=ID, title=title, focus=focus, dot=dot))
+    blocks.append(graph_block(nodes, edges, shown, id=ID, title="Data flow", focus=focus, dot=dot))
     return blocks
+
+
+def _sentence(tree: ViewTree, drawn: _Drawn) -> str:
+    """The heaviest part of the graph, and how much is drawn."""
+    exec_micros = tree.total[METRIC_ROW["exec_micros"]]
+    whole, boxes = (
+        int(exec_micros[0]),
+        f"{len(tree.ops):,} ops, drawn as {len(drawn.shown):,} boxes",
+    )
+    leaves = [row for row in drawn.shown if not drawn.is_open(row)]
+    heaviest = max(leaves, key=lambda row: (int(exec_micros[row]), -row), default=0)
+    if not whole or not heaviest:
+        return f"{boxes}."
+    own = int(exec_micros[heaviest])
+    share = f"{own / whole:.1%} of {human_time(whole)}"
+    return f"{boxes}; {tree.names[heaviest]} takes the most time of them, {share}."
 
 
 def _unit(metric: Metric) -> str:
@@ -175,6 +192,10 @@ class _Drawn:
             self._rests.append(_Rest(scope, rest))
             hidden.update(rest)
 
+    def is_open(self, row: int) -> bool:
+        """Whether the box of a row shows what is in it."""
+        return row in self._open
+
     def _boxes_of_rows(self) -> Int64Array:
         """The box that each row is in: a row, or ``-2 - i`` for the i-th rest."""
         box = np.zeros(len(self.tree), np.int64)
@@ -202,7 +223,7 @@ class _Drawn:
         parent = int(tree.parent[row])
         name = tree.names[row]
         label = name.removeprefix(f"{tree.names[parent]}/") if parent else name
-        is_open = row in self._open
+        is_open = self.is_open(row)
         can_open = bool(tree.children_of(row))
         weights = {each.select: float(self._total(each, [row])) for each in metrics}
         micros = int(tree.total[METRIC_ROW["exec_micros"], row])
@@ -220,6 +241,7 @@ class _Drawn:
             weights=weights,
             toggle=self._toggle(row, is_open) if can_open else None,
             is_open=is_open,
+            kind=_type_of(tree, op_row) if op_row != NO_OP else "scope",
         )
 
     def _toggle(self, row: int, is_open: bool) -> dict[str, str]:

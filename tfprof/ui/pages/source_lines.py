@@ -94,6 +94,21 @@ def source_texts(
     return found
 
 
+def why_no_text(path: str, roots: Sequence[Path] = ()) -> str:
+    """Why no line of a file has a text.
+
+    Only the text of the path counts, not what is on this machine: the page may go to others.
+    """
+    if not roots:
+        return "Only numbers of lines: “--sources FOLDER” lets pages show files below a folder."
+    if not Path(path).is_absolute():
+        return "Only numbers of lines: the recorded path is relative to a folder that is unknown."
+    return (
+        "Only numbers of lines: the file is not below the folders of “--sources”, is not Python, "
+        "or does not match what was recorded."
+    )
+
+
 def _shown(text: str) -> str:
     return escaped(text.rstrip().expandtabs(4)[:MAX_LINE])
 

@@ -16,6 +16,7 @@ from tfprof.ui.pages.blocks_of_results import (
     notes_block,
     table_block,
 )
+from tfprof.ui.pages.buffers_picture import memory_space_control
 from tfprof.ui.pages.document import Block, Control, Page, Params, empty, tabs, words
 from tfprof.ui.pages.host_choice import host_control
 from tfprof.ui.pages.last_answers import LastAnswers
@@ -68,8 +69,9 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
         chosen["step"] = chosen_steps(chosen["step"])
     if "at_ms" in chosen:
         chosen["at_ms"] = _number("at_ms", chosen["at_ms"])
-    if "width" in chosen:
-        chosen["width"] = whole_number("width", chosen["width"])
+    for whole in ("width", "memory_space"):
+        if whole in chosen:
+            chosen[whole] = whole_number(whole, chosen[whole])
     if "classic" in chosen:
         chosen["classic"] = chosen["classic"] == "1"
     run.chosen(chosen.get("host"))
@@ -163,6 +165,8 @@ def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
         chosen.append(Control("by", "By", "choice", params.get("by", "program"), "program", ways))
     if "program" in known:
         chosen.append(_program_control(run, params))
+    if "memory_space" in known:
+        chosen += memory_space_control(tool_result(tool.name, run, params), run, params)
     if "node" in known:
         chosen.append(Control("node", "Instruction", "text", params.get("node", ""), ""))
         width = params.get("width", "3")

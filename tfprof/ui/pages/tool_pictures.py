@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +12,14 @@ from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
-from tfprof.captures.show.tool_values import number_text
+from tfprof.captures.tools.memory_profile import FRAGMENTATION
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
-from tfprof.ui.pages.document import Block, column, figures, side_by_side
-from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.ui.pages.buffers_picture import buffers_picture
+from tfprof.ui.pages.document import Block, column, figures, side_by_side, words
+from tfprof.ui.pages.hlo_picture import instructions_picture
 from tfprof.ui.pages.links import Names
+from tfprof.ui.pages.pipelines_picture import pipelines_picture
 from tfprof.ui.pages.roofline_picture import roofline_picture
 from tfprof.ui.pages.step_choice import step_chart, step_keys
 from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
@@ -72,18 +72,22 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
     """Memory over time; free memory is left out if it would dwarf the rest."""
     blocks = []
     for chart in result.charts:
-        used = max(
-            map(sum, zip(chart.series["stack"], chart.series["heap"], strict=True)), default=0
-        )
-        hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
-        hidden = ["free"] if hides and used else []
+        hidden = []
+        if not chart.name.startswith(FRAGMENTATION):
+            pairs = zip(chart.series["stack"], chart.series["heap"], strict=True)
+            used = max(map(sum, pairs), default=0)
+            free = max(chart.series["free"], default=0)
+            hidden = ["free"] if used and free > _MOSTLY_FREE * used else []
         block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
         blocks.append({**block, "choose": {"param": "at_ms"}})
+    if result.charts and not any(each.name.startswith(FRAGMENTATION) for each in result.charts):
+        blocks.append(words([_NO_FRAGMENTATION]))
     return blocks
 
 
-def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    return [chart_block(chart, unit="bytes") for chart in result.charts]
+_NO_FRAGMENTATION = (
+    "The allocators recorded no sizes of free pieces: how fragmented memory was is unknown."
+)
 
 
 def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -290,100 +294,6 @@ def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, 
     return np.array([math.nan if row[name] is None else float(row[name]) for row in rows])
 
 
-# Graphs
-
-
-def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Each pipeline from its sources to its root, with the path to the bottleneck in bold."""
-    table = result.tables.get("iterators")
-    pipelines: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in table.to_rows() if table is not None else ():
-        pipelines.setdefault((str(row["host"]), str(row["input_pipeline"])), []).append(row)
-    blocks = []
-    for (host, name), rows in islice(pipelines.items(), _MOST_PIPELINES):
-        title = f"Pipeline {name}" + (f" of {host}" if len(run.hosts) > 1 else "")
-        blocks.append(_pipeline_graph(title, f"pipeline {host} {name}", rows))
-    return blocks
-
-
-_MOST_PIPELINES = 12
-"""Most drawings on one page; the tables have all pipelines."""
-
-
-_NOT_IN_CALL = "not in the slowest call"
-
-
-_NUMBERED = re.compile(r"\[\d+\]$")
-"""Which of several inputs of an iterator: ``ParallelInterleaveV4[2]::FlatMap``."""
-
-
-def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
-    slow = [str(row["long_name"]) for row in rows if row["role"] == "bottleneck"]
-    nodes: dict[str, GraphNode] = {}
-    for row in rows:
-        long_name = str(row["long_name"])
-        is_on_path = any(
-            end == long_name or end.startswith((f"{long_name}::", f"{long_name}[")) for end in slow
-        )
-        self_us = None if row["self_us"] is None else float(row["self_us"])
-        nodes.setdefault(
-            long_name,
-            GraphNode(
-                long_name,
-                str(row["iterator"]),
-                _NOT_IN_CALL if self_us is None else f"{number_text(self_us, 'us')} by itself",
-                () if self_us is None else
-                (f"with its inputs: {number_text(float(row['total_us'] or 0), 'us')}",
-                 f"calls: {row['calls']}", f"role: {row['role'] or 'none'}"),
-                weights={"self_us": self_us},
-                tone="input",
-                strong=is_on_path,
-                link=("trace", {"find": long_name}),
-            ),
-        )  # fmt: skip
-    edges = []
-    for long_name, node in nodes.items():
-        before = long_name.rpartition("::")[0]
-        reader = nodes.get(before) or nodes.get(_NUMBERED.sub("", before))
-        if reader is not None:
-            edges.append(GraphEdge(long_name, reader.id, strong=node.strong and reader.strong))
-    measures = [("self_us", "self time", "us")]
-    return graph_block([*nodes.values()], edges, measures, id=name, title=title)
-
-
-def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """The instructions around one; a click on another one centres that."""
-    nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
-    program = str(result.data.get("program", ""))
-    boxes = [
-        GraphNode(
-            str(at),
-            str(node["instruction"]),
-            str(node["opcode"]),
-            (str(node["shape"]), str(node["tf_op"]), str(node["expression"])[:_MOST_LETTERS]),
-            weights={"flops": node["flops"], "bytes_accessed": node["bytes_accessed"]},
-            strong=node["distance"] == 0,
-            link=("graph-viewer", {"program": program, "node": str(node["instruction"])}),
-        )
-        for at, node in enumerate(nodes)
-    ]
-    lines = [
-        GraphEdge(
-            str(edge["tail"]), str(edge["head"]), number_text(edge["size_bytes"] or 0, "bytes")
-        )
-        for edge in edges
-    ]
-    measures = [
-        ("bytes_accessed", "bytes accessed", "bytes"),
-        ("flops", "float operations", "count"),
-    ]
-    title = f"Around {result.data.get('center', '')}"
-    return [graph_block(boxes, lines, measures, title=title)] if boxes else []
-
-
-_MOST_LETTERS = 400
-
-
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
     "input-pipeline": _of_steps,
     "monitor": _of_monitor,
@@ -391,9 +301,9 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "stragglers": _of_stragglers,
     "roofline": roofline_picture,
     "memory": _of_memory,
-    "memory-viewer": _of_program_memory,
-    "tf-data": _of_tf_data,
-    "graph-viewer": _of_instructions,
+    "memory-viewer": buffers_picture,
+    "tf-data": pipelines_picture,
+    "graph-viewer": instructions_picture,
     "op-profile": _of_op_profile,
 }
 

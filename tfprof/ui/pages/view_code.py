@@ -27,7 +27,7 @@ def library_rows(tree: ViewTree, rows: Int64Array) -> HiddenRows | None:
     Returns:
         None if there are none, or nothing else.
     """
-    frames = _frames(tree, rows)
+    frames = frames_of(tree, rows)
     is_library = {file: is_library_file(file) for file in {frame.file for frame in frames if frame}}
     hidden = np.array([frame is not None and is_library[frame.file] for frame in frames], np.bool_)
     if not hidden.any() or hidden[1:].all():
@@ -84,7 +84,7 @@ def code_places(
         weights: Weight of each row, shape as ``rows``: the texts of heavy ones come first.
         roots: Folders whose files may be read; see ``source_lines``.
     """
-    frames = _frames(tree, rows)
+    frames = frames_of(tree, rows)
     files = sorted({frame.file for frame in frames if frame is not None})
     place_of = {path: place for place, path in enumerate(files)}
     heavy = [frames[at] for at in np.argsort(-weights, kind="stable").tolist()]
@@ -99,7 +99,7 @@ def code_places(
     )
 
 
-def _frames(tree: ViewTree, rows: Int64Array) -> list[Frame | None]:
+def frames_of(tree: ViewTree, rows: Int64Array) -> list[Frame | None]:
     """The frame of each row; None for the root."""
     assert tree.code is not None, "a code view"
     known = tree.profile.stacks.frames

@@ -71,7 +71,7 @@ def view_of_opened(kind: ViewKind, opened: Opened, params: Mapping[str, str]) ->
         blocks = [remarks([("error", str(error), "")])]
         return Page(kind, TITLES[kind], ABOUT[kind], blocks, controls)
     page = view_page(
-        tree, opened.source, controls=controls, way_to_drawing=True,
+        tree, opened.source, controls=controls, way_to_drawing=len(tree.ops.input_rows()) > 0,
         source_roots=opened.source_roots,
     )  # fmt: skip
     if not remark:

@@ -15,3 +15,4 @@ MODEL_GRAPH: Final = ("model-graph", "Graph drawing")
 MEMORY_OVER_TIME: Final = ("memory-over-time", "Memory over time")
 COMPARE: Final = ("compare", "Compare")
 """Name in addresses, and title."""
+SOURCE_LINES: Final = ("source", "Source lines")

@@ -26,7 +26,7 @@ JOINED: Final = "tfprof.js"
 STYLE: Final = "style.css"
 """Name under which servers send the joined style."""
 
-_STYLES: Final = ("base", "tables", "charts", "graphs", "trees", "memory", "trace", "media")
+_STYLES: Final = ("base", "tables", "charts", "graphs", "trees", "memory", "code", "trace", "media")
 """Files in ``static/style``; later ones may change what earlier ones set."""
 
 _LEVEL: Final = 9

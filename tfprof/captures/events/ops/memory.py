@@ -55,8 +55,9 @@ class MemoryEvents:
         stack_bytes: Reserved bytes.
         free_bytes: Free bytes.
         peak_bytes: Most bytes in use since the creation of the allocator.
-        fragmentation: Share of the free memory outside of the largest free chunk; by the
-            reference's rules the recorder's value, which is not a number if nothing is free.
+        fragmentation: Share of the free memory outside of the largest free chunk, NaN if it was not
+            recorded; by the reference's rules the recorder's value, which is not a number if
+            nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.
@@ -194,10 +195,14 @@ class _Columns:
 
     def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
         rows, stat = self._held(name)
-        values = np.zeros(len(self._events))
-        numbers = stat.floats()
-        is_number = ~stat.is_text() if as_written else np.isfinite(numbers)
-        values[rows] = np.where(is_number, numbers, 0.0)
+        numbers, is_text = stat.floats(), stat.is_text()
+        if as_written:
+            values = np.zeros(len(self._events))
+            values[rows] = np.where(is_text, 0.0, numbers)
+        else:
+            values = np.full(len(self._events), np.nan)
+            # The recorder divides by what is free: of nothing, no part is outside.
+            values[rows] = np.where(is_text, np.nan, np.nan_to_num(numbers, posinf=0, neginf=0))
         return values
 
     def texts(self, *names: str) -> tuple[IntArray, list[str]]:

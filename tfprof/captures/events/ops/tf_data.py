@@ -50,6 +50,8 @@ class Iterator(NamedTuple):
         long_name: ``Iterator::Root::ParallelMapV2``.
         parallelism: Number of elements for which it calls its function in parallel, from the last
             record; 0 if not recorded.
+        n_calls: Number of its calls in the capture.
+        total_ps: Time of these calls.
     """
 
     id: int
@@ -57,6 +59,8 @@ class Iterator(NamedTuple):
     type: str
     long_name: str
     parallelism: int = 0
+    n_calls: int = 0
+    total_ps: int = 0
 
     @property
     def stage(self) -> str:
@@ -128,6 +132,10 @@ class Call:
     def times(self) -> dict[int, IteratorTimes]:
         """The part of each iterator, by id."""
         return self._taken.times
+
+    def parts(self) -> dict[int, IteratorTimes]:
+        """The same as ``times``, but not kept."""
+        return (self.__dict__.get("_taken") or self._take()).times
 
     @property
     def is_cut(self) -> bool:
@@ -229,16 +237,22 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
     parents = seen.parents.at(with_id).view(np.uint64)
     parallelism = timeline.stat("parallelism").at(with_id)
     kinds = timeline.kinds[with_id]
-    iterators = {
-        int(ids[row]): _iterator(
+    _, first, place, n_calls = np.unique(
+        ids, return_index=True, return_inverse=True, return_counts=True
+    )
+    total_ps = np.zeros(len(first), np.int64)
+    np.add.at(total_ps, place, timeline.durations_ps[with_id])
+    iterators = {}
+    for at in np.argsort(first).tolist():
+        row = int(first[at])
+        one = _iterator(
             int(ids[row]),
             int(parents[row]),
             timeline.name(int(with_id[row])),
             int(parallelism[row]),
             rules,
         )
-        for row in np.sort(np.unique(ids, return_index=True)[1]).tolist()
-    }
+        iterators[one.id] = one._replace(n_calls=int(n_calls[at]), total_ps=int(total_ps[at]))
     names = timeline.names
     is_second = np.array([name == SECOND_STAGE for name in names], np.bool_)[kinds]
     is_root = np.array([name.count("::") == 1 for name in names], np.bool_)[kinds]

@@ -1,6 +1,8 @@
 // Blocks of a page: each kind of block has one function that draws it.
 
+import { buffersView } from "./buffers.js";
 import { chartView } from "./charts.js";
+import { codeLinesView } from "./code_lines.js";
 import { el, sideStep } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
@@ -27,6 +29,8 @@ const VIEWS = {
   graph: graphView,
   tree: treeView,
   "live-memory": liveView,
+  buffers: buffersView,
+  "code-lines": codeLinesView,
   trace: traceView,
 };
 

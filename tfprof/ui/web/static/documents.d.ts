@@ -305,6 +305,10 @@ export interface GraphBlock extends Common {
   measures: { id: string; label: string; unit: string }[];
   /** The box to look at first, or -1. */
   focus: number;
+  /** What it means, and what is not drawn. */
+  note: string;
+  /** What is described beside the picture. */
+  chosen: { title: string; facts: [string, string][]; text: string } | null;
 }
 export interface GraphNode {
   id: string;
@@ -317,8 +321,8 @@ export interface GraphNode {
   h: number;
   /** Place of the box around it, or -1. */
   inside: number;
-  /** By measure. */
-  weights: Record<string, number>;
+  /** By measure; texts where its unit is "text". */
+  weights: Record<string, number | string | null>;
   /** A meaning with a colour. */
   tone: string;
   strong: boolean;
@@ -326,6 +330,8 @@ export interface GraphNode {
   toggle: Params | null;
   is_open: boolean;
   link: Link | null;
+  /** What adds boxes around it, or takes them away. */
+  handles: { side: "above" | "below"; label: string; sign: string; params: Params }[];
 }
 export interface GraphEdge {
   /** Places of boxes. */
@@ -354,6 +360,66 @@ export interface LiveBlock extends Common {
   ops: Column<string>;
   types: Column<string>;
   lines: Column<string>;
+}
+
+/** Values of a compiled program at their places in the memory that it reserves. Sizes are in bytes. */
+export interface BuffersBlock extends Common {
+  kind: "buffers";
+  /** Events of the plan, in the order of the program; 0 if all values are always there. */
+  n_events: number;
+  /** Reserved. */
+  total: number;
+  /** The event that leads to the peak. */
+  peak: number;
+  /** In use before each event, and after the last one. */
+  levels: Column<number>;
+  unpadded_levels: Column<number>;
+  /** The instruction of each event. */
+  events: Column<string>;
+  /** The compiled program, for links. */
+  program: string;
+  /** Of each value, the largest first; `born` and `dies` are events. */
+  names: Column<string>;
+  instructions: Column<string>;
+  kinds: Column<string>;
+  shapes: Column<string>;
+  ops: Column<string>;
+  lines: Column<string>;
+  born: Column<number>;
+  dies: Column<number>;
+  offsets: Column<number>;
+  sizes: Column<number>;
+  /** NaN where it is unknown. */
+  padding: Column<number>;
+  at_peak: Column<number>;
+}
+
+/** Lines of source files with their costs. */
+export interface CodeLinesBlock extends Common {
+  kind: "code-lines";
+  /** What names beside lines without texts are. */
+  header: string;
+  /** `whole` is the total with what has no line, 0 without shares. */
+  measures: { id: string; label: string; unit: string; whole: number }[];
+  files: CodeFile[];
+}
+export interface CodeFile {
+  path: string;
+  is_library: boolean;
+  /** Why there is no text. */
+  note: string;
+  lines: CodeLine[];
+}
+export interface CodeLine {
+  number: number;
+  /** Null if it may not be read. */
+  text: string | null;
+  /** By measure; null for a line that is here only because it is near one with costs. */
+  values: (number | null)[] | null;
+  /** What runs because of it, or its function. */
+  detail: string;
+  /** How HLO stats name it, or empty. */
+  find: string;
 }
 
 /** The timeline. Events are loaded in tiles, which ui/pages/trace/data.py describes. */
@@ -404,4 +470,6 @@ export type Block =
   | TreeBlock
   | GraphBlock
   | LiveBlock
+  | BuffersBlock
+  | CodeLinesBlock
   | TraceBlock;

@@ -4,15 +4,15 @@ import { selectOf } from "./choices.js";
 import { colourOf } from "./colours.js";
 import { buttonsOf, el, svg } from "./dom.js";
 import { numberText } from "./format.js";
+import { arrowHeads, handleView, hoverOf, lineOf, shortened } from "./graph_boxes.js";
 import { graphFrame, middleOf } from "./graph_frame.js";
 
-/** @import { GraphBlock, GraphEdge, GraphNode } from "./documents" */
+/** @import { GraphBlock, GraphNode, Params } from "./documents" */
 /** @import { Context } from "./types" */
 
 const MARGIN = 12;
 /** @type {Record<string, [number, number]>} */
 const WAYS = { Up: [0, -1], Down: [0, 1], Left: [-1, 0], Right: [1, 0] };
-const LETTER_PX = 7;
 let graphCount = 0;
 
 /**
@@ -34,41 +34,20 @@ export function graphView(block, context) {
   const opens = (node) => node.toggle && context.source.isLive;
   const picture = svg("svg.graph-picture", {
     role: "group",
-    "aria-label": `${block.title || "Graph"}: ${block.nodes.length} boxes; arrow keys go from box to box`,
+    "aria-label": `${block.title || "Graph"}: ${block.nodes.length} boxes; arrow keys go from box to box, i and u show inputs and users, o opens`,
   });
   const boxes = block.nodes.map((node, at) => boxView(node, at));
   picture.append(
-    // Curves of Graphviz end where the head begins, other lines at the box.
-    svg(
-      "defs",
-      [
-        [name, 0],
-        [`${name}-end`, 8],
-      ].map(([id, refX]) =>
-        svg(
-          "marker",
-          {
-            id,
-            viewBox: "0 0 8 8",
-            refX,
-            refY: 4,
-            markerWidth: 9,
-            markerHeight: 9,
-            markerUnits: "userSpaceOnUse",
-            orient: "auto",
-          },
-          svg("path.arrow", { d: "M0,0L8,4L0,8z" }),
-        ),
-      ),
-    ),
+    arrowHeads(name),
     ...block.nodes.map((node, at) => (node.is_open ? boxes[at] : null)).filter(Boolean),
     svg(
       "g",
       block.edges.filter((edge) => edge.points.length).map((edge) => lineOf(edge, block, name)),
     ),
     ...block.nodes.map((node, at) => (node.is_open ? null : boxes[at])).filter(Boolean),
+    ...(context.source.isLive ? block.nodes.flatMap(handlesOf) : []),
   );
-  const legend = el("p.quiet.graph-legend", { role: "status" });
+  const legend = el("div.quiet.graph-legend", { role: "status" });
   const choice = block.measures.length
     ? selectOf(
         "Colour by",
@@ -88,14 +67,49 @@ export function graphView(block, context) {
     "aria-label": "Search boxes",
     oninput: () => mark(search.value.toLowerCase()),
   });
-  const height = Math.round(Math.min(Math.max(whole.h, 160), 640));
+  const height = Math.round(Math.min(Math.max(whole.h, block.chosen ? 400 : 160), 640));
   const frame = graphFrame(picture, block, whole, height);
   const buttons = buttonsOf([
     ["+", "Zoom in", () => frame.zoom(1 / 1.4)],
     ["−", "Zoom out", () => frame.zoom(1.4)],
     ["Whole", "Show the whole graph", frame.showAll],
   ]);
-  const stage = el("div.graph-stage", picture);
+  const stage = el("div.graph-stage", picture, block.chosen && chosenView(block.chosen));
+
+  /**
+   * To the same page with other parameters.
+   *
+   * @param {Params | null | undefined} changes
+   */
+  function change(changes) {
+    if (changes) context.go(context.page.page, { ...context.params, ...changes });
+  }
+
+  /**
+   * What adds boxes around a box; and what opens it, if a click on the box itself leads elsewhere.
+   *
+   * @param {GraphNode} node
+   */
+  function handlesOf(node) {
+    const right = node.x + node.w - 6;
+    const handles = node.handles.map((each) =>
+      handleView(each.sign, each.label, right, each.side === "above" ? node.y : node.y + node.h, () =>
+        change(each.params),
+      ),
+    );
+    if (node.toggle && node.link)
+      handles.push(
+        handleView(
+          node.is_open ? "▾" : "▸",
+          `${node.is_open ? "close" : "open"} ${node.label}`,
+          node.x + 24,
+          node.y,
+          () => change(node.toggle),
+        ),
+      );
+    return handles;
+  }
+
   /**
    * @param {GraphNode} node
    * @param {number} at
@@ -105,7 +119,7 @@ export function graphView(block, context) {
     const lines = node.is_open ? 1 : node.detail ? 2 : 1;
     const middle = node.x + node.w / 2;
     const top = node.is_open ? node.y + 17 : node.y + node.h / 2 + (lines === 2 ? -3 : 4);
-    const sign = opens(node) ? (node.is_open ? "▾ " : "▸ ") : "";
+    const sign = opens(node) && !node.link ? (node.is_open ? "▾ " : "▸ ") : "";
     const box = svg(
       "g",
       {
@@ -136,13 +150,13 @@ export function graphView(block, context) {
           )
         : null,
     );
-    if (node.tone) rect.style.stroke = colourOf(node.tone, 0);
+    if (node.tone && !node.strong) rect.style.stroke = colourOf(node.tone, 0);
     return box;
   }
 
   /** @param {GraphNode} node */
   function act(node) {
-    if (opens(node)) context.go(context.page.page, { ...context.params, ...node.toggle });
+    if (opens(node) && !node.link) change(node.toggle);
     else if (node.link) context.visit(node.link.page, node.link.params);
   }
 
@@ -154,9 +168,20 @@ export function graphView(block, context) {
     const node = block.nodes[at];
     if (event.key === "Enter" || event.key === " ") act(node);
     else if (event.key === "+" || event.key === "-") frame.zoom(event.key === "+" ? 1 / 1.4 : 1.4);
+    else if (event.key === "o") change(opens(node) ? node.toggle : null);
+    else if (event.key === "i" || event.key === "u") change(handleAt(node, event.key)?.params);
     else if (event.key.startsWith("Arrow")) walk(at, event.key.slice(5));
     else return;
     event.preventDefault();
+  }
+
+  /**
+   * @param {GraphNode} node
+   * @param {string} key
+   */
+  function handleAt(node, key) {
+    if (!context.source.isLive) return undefined;
+    return node.handles.find((each) => each.side === (key === "i" ? "above" : "below"));
   }
 
   /**
@@ -189,20 +214,53 @@ export function graphView(block, context) {
 
   function paint() {
     const measure = block.measures.find((each) => each.id === state.measure);
+    if (measure?.unit === "text") paintKinds(measure.id);
+    else paintAmounts(measure);
+  }
+
+  /** @param {GraphBlock["measures"][0] | undefined} measure */
+  function paintAmounts(measure) {
     const leaves = block.nodes.map((node) =>
-      measure && !node.is_open ? (node.weights[measure.id] ?? 0) : 0,
+      measure && !node.is_open ? Number(node.weights[measure.id] ?? 0) : 0,
     );
     const most = Math.max(...leaves, 0);
     boxes.forEach((box, at) => {
       const share = most > 0 ? leaves[at] / most : 0;
-      const rect = box.querySelector("rect");
-      rect.style.fill =
-        share > 0 ? `color-mix(in srgb, var(--c-device) ${Math.round(8 + 44 * share)}%, var(--paper))` : "";
+      fill(box, share > 0 ? ["var(--c-device)", Math.round(8 + 44 * share)] : null);
     });
     legend.textContent = measure
       ? most > 0
         ? `The strongest colour: ${numberText(most, measure.unit)}, ${measure.label}.`
         : `No box has a known ${measure.label}.`
+      : "";
+  }
+
+  /** @param {string} id */
+  function paintKinds(id) {
+    /** @type {string[]} */
+    const kinds = [...new Set(block.nodes.map((node) => String(node.weights[id] ?? "")))]
+      .filter(Boolean)
+      .sort();
+    const colours = kinds.map((kind, at) => colourOf(kind, at));
+    boxes.forEach((box, at) => {
+      const kind = kinds.indexOf(String(block.nodes[at].weights[id] ?? ""));
+      fill(box, kind >= 0 && !block.nodes[at].is_open ? [colours[kind], 35] : null);
+    });
+    const items = kinds.map((kind, at) => {
+      const swatch = el("span.swatch");
+      swatch.style.background = colours[at];
+      return el("li", swatch, kind);
+    });
+    legend.replaceChildren(el("ul.legend", items));
+  }
+
+  /**
+   * @param {any} box
+   * @param {[string, number] | null} colour
+   */
+  function fill(box, colour) {
+    box.querySelector("rect").style.fill = colour
+      ? `color-mix(in srgb, ${colour[0]} ${colour[1]}%, var(--paper))`
       : "";
   }
 
@@ -212,7 +270,8 @@ export function graphView(block, context) {
       const node = block.nodes[at];
       box.classList.toggle(
         "found",
-        wanted !== "" && `${node.label} ${node.id} ${node.detail}`.toLowerCase().includes(wanted),
+        wanted !== "" &&
+          `${node.label} ${node.id} ${node.detail} ${node.hover.join(" ")}`.toLowerCase().includes(wanted),
       );
     });
     picture.classList.toggle("searching", wanted !== "");
@@ -221,7 +280,7 @@ export function graphView(block, context) {
   paint();
   stage.style.setProperty("--graph-height", `${height}px`);
   const note =
-    context.source.isLive || !block.nodes.some((node) => node.toggle)
+    context.source.isLive || !block.nodes.some((node) => node.toggle || node.handles.length)
       ? null
       : el("p.quiet", "“tfprof ui” lets you open and close boxes.");
   return el(
@@ -230,6 +289,7 @@ export function graphView(block, context) {
     el("div.tools", block.title && el("h2", block.title), choice, search, el("span.buttons", buttons)),
     stage,
     legend,
+    block.note && el("p.quiet", block.note),
     note,
   );
 }
@@ -244,55 +304,19 @@ function wantedMeasure(block, context) {
 }
 
 /**
- * As much of a text as fits; names differ at their ends.
+ * The box that was chosen, beside the picture.
  *
- * @param {string} text
- * @param {number} width
+ * @param {NonNullable<GraphBlock["chosen"]>} chosen
  */
-function shortened(text, width) {
-  const room = Math.max(Math.floor((width - 12) / LETTER_PX), 3);
-  const letters = [...text];
-  if (letters.length <= room) return text;
-  const end = Math.ceil((room - 1) * 0.6);
-  return `${letters.slice(0, room - 1 - end).join("")}…${letters.slice(-end).join("")}`;
-}
-
-/**
- * @param {GraphNode} node
- * @param {GraphBlock} block
- */
-function hoverOf(node, block) {
-  const numbers = block.measures
-    .filter((each) => each.id in node.weights)
-    .map((each) => `${each.label}: ${numberText(node.weights[each.id], each.unit)}`);
-  return [node.id, node.detail, ...numbers, ...node.hover].filter(Boolean).join("\n");
-}
-
-/**
- * @param {GraphEdge} edge
- * @param {GraphBlock} block
- * @param {string} marker
- */
-function lineOf(edge, block, marker) {
-  const path = svg(
-    "path",
-    {
-      d: pathOf(edge),
-      class: edge.strong ? "edge strong" : "edge",
-      "marker-end": `url(#${marker}${edge.curved ? "" : "-end"})`,
-    },
-    svg(
-      "title",
-      `${block.nodes[edge.start].label} → ${block.nodes[edge.end].label}${edge.label ? `\n${edge.label}` : ""}`,
+function chosenView(chosen) {
+  return el(
+    "aside.graph-chosen",
+    { "aria-label": chosen.title, tabindex: "0" },
+    el("h3", chosen.title),
+    el(
+      "dl",
+      chosen.facts.map(([name, value]) => el("div", el("dt", name), el("dd", value))),
     ),
+    chosen.text && el("pre", chosen.text),
   );
-  path.style.strokeWidth = `${Math.min(1 + Math.log2(Math.max(edge.count, 1)) / 2, 5)}px`;
-  return path;
-}
-
-/** @param {GraphEdge} edge */
-function pathOf(edge) {
-  const points = [];
-  for (let at = 0; at < edge.points.length; at += 2) points.push(`${edge.points[at]},${edge.points[at + 1]}`);
-  return edge.curved ? `M${points[0]}C${points.slice(1).join(" ")}` : `M${points.join("L")}`;
 }

@@ -62,7 +62,7 @@ function firstView(block, whole, height, width) {
       h: Math.max(whole.h, height),
     };
   /** @param {GraphNode} node */
-  const weight = (node) => (node.is_open ? -1 : (node.weights[block.measures[0]?.id] ?? 0));
+  const weight = (node) => (node.is_open ? -1 : Number(node.weights[block.measures[0]?.id] ?? 0));
   const node =
     block.nodes[block.focus] ??
     block.nodes.reduce((best, each) => (weight(each) > weight(best) ? each : best), block.nodes[0]);

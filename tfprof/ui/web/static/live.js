@@ -1,5 +1,6 @@
 // Memory over time: a line of what is alive, and at a chosen moment what that is.
 
+import { selectOf } from "./choices.js";
 import { unpacked } from "./columns.js";
 import { buttonsOf, el, later, svg, svgPoint } from "./dom.js";
 import { counted, numberText, roundTicks } from "./format.js";
@@ -8,6 +9,15 @@ import { tableView } from "./table.js";
 /** @import { LiveBlock, TableBlock, TableColumn } from "./documents" */
 /** @import { Context } from "./types" */
 
+/** @type {[string, string][]} */
+const GROUPS = [
+  ["", "buffer"],
+  ["scope", "innermost scope"],
+  ["scope1", "outermost scope"],
+  ["scope2", "two outermost scopes"],
+  ["line", "Python line"],
+  ["type", "op type"],
+];
 const LIVE = { width: 1000, height: 240, left: 64, right: 8, top: 8, bottom: 30 };
 
 /**
@@ -29,7 +39,12 @@ export function liveView(block, context) {
   };
   const end = times.at(-1) ?? 0;
   const asked = Number(context.params._at);
-  const state = { at: placeAt(times, context.params._at && Number.isFinite(asked) ? asked : block.peak) };
+  const groups = GROUPS.filter(([id]) => id !== "line" || buffers.lines.some(Boolean));
+  const group = groups.find(([id]) => id === context.params._group)?.[0] ?? "";
+  const state = {
+    group,
+    at: placeAt(times, context.params._at && Number.isFinite(asked) ? asked : block.peak),
+  };
   const measured = block.measured.map((line) => ({
     name: line.name,
     times: unpacked(line.times),
@@ -82,7 +97,7 @@ export function liveView(block, context) {
       svg(
         "path.live-measured.mark",
         { d: stepPath(line.times, line.bytes, x, y) },
-        svg("title", `in use, as ${line.name} said`),
+        svg("title", `in use, by the statistics of ${line.name}`),
       ),
     );
   picture.append(cursor, dot);
@@ -94,6 +109,12 @@ export function liveView(block, context) {
     ["▶", "The next change", () => move(1)],
     ["Peak", "The moment of most memory", () => goTo(placeAt(times, block.peak))],
   ]);
+
+  const choice = selectOf("List by", "List what is alive by", groups, state.group, (id) => {
+    state.group = id;
+    context.look({ _group: id });
+    fillList();
+  });
 
   /** @param {any} event */
   function pointed(event) {
@@ -155,35 +176,64 @@ export function liveView(block, context) {
     alive.sort((a, b) => buffers.sizes[b] - buffers.sizes[a] || a - b);
     const whole = bytes[state.at];
     words.textContent = `At ${numberText(time, "us")}: ${numberText(whole, "bytes")} in ${counted(alive.length)} buffers.`;
-    const of = (/** @type {any[]} */ values) => alive.map((at) => values[at]);
-    /** @type {[string, string, TableColumn["type"], string, any[]][]} */
-    const all = [
-      ["op", "op", "string", "", of(buffers.ops)],
-      ["size", "bytes", "number", "bytes", of(buffers.sizes)],
-      [
-        "share",
-        "share",
-        "number",
-        "fraction",
-        alive.map((at) => (whole > 0 ? buffers.sizes[at] / whole : null)),
-      ],
-      ["type", "op type", "string", "", of(buffers.types)],
-      ["line", "Python line", "string", "", of(buffers.lines)],
-      ["born", "since", "number", "us", of(buffers.born)],
-      ["dies", "until", "number", "us", of(buffers.dies)],
-    ];
-    const columns = all.filter(([, , type, , values]) => type === "number" || values.some(Boolean));
-    /** @type {TableBlock} */
-    const table = {
-      kind: "table",
-      id: "alive",
-      title: "What is alive",
-      n_rows: alive.length,
-      columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
-      cells: columns.map(([, , , , values]) => values),
-      links: context.source.isLive ? { op: { ways: [["model-graph", "at"]] } } : {},
-    };
+    const table = state.group ? groupTable(alive, whole) : bufferTable(alive, whole);
     list.replaceChildren(tableView(table, context));
+  }
+
+  /**
+   * @param {number[]} alive
+   * @param {number} whole
+   */
+  function bufferTable(alive, whole) {
+    const of = (/** @type {any[]} */ values) => alive.map((at) => values[at]);
+    return aliveTable(
+      [
+        ["op", "op", "string", "", of(buffers.ops)],
+        ["size", "bytes", "number", "bytes", of(buffers.sizes)],
+        ["share", "share", "number", "fraction", of(buffers.sizes).map((size) => shareOf(size, whole))],
+        ["type", "op type", "string", "", of(buffers.types)],
+        ["line", "Python line", "string", "", of(buffers.lines)],
+        ["born", "since", "number", "us", of(buffers.born)],
+        ["dies", "until", "number", "us", of(buffers.dies)],
+      ],
+      context.source.isLive ? { op: { ways: [["model-graph", "at"]] } } : {},
+    );
+  }
+
+  /**
+   * The buffers with the same scope, line or type together, the largest sums first.
+   *
+   * @param {number[]} alive
+   * @param {number} whole
+   */
+  function groupTable(alive, whole) {
+    /** @type {Map<string, [number, number]>} */
+    const sums = new Map();
+    for (const at of alive) {
+      const [size, n] = sums.get(groupOf(at)) ?? [0, 0];
+      sums.set(groupOf(at), [size + buffers.sizes[at], n + 1]);
+    }
+    const rows = [...sums].sort(([a, [one]], [b, [other]]) => other - one || (a < b ? -1 : 1));
+    const label = GROUPS.find(([id]) => id === state.group)?.[1] ?? "";
+    return aliveTable(
+      [
+        [state.group, label, "string", "", rows.map(([name]) => name)],
+        ["size", "bytes", "number", "bytes", rows.map(([, [size]]) => size)],
+        ["share", "share", "number", "fraction", rows.map(([, [size]]) => shareOf(size, whole))],
+        ["n", "buffers", "number", "count", rows.map(([, [, n]]) => n)],
+      ],
+      {},
+    );
+  }
+
+  /** @param {number} at */
+  function groupOf(at) {
+    if (state.group.startsWith("scope")) {
+      const scopes = buffers.ops[at].split("/").slice(0, -1);
+      const shown = scopes.slice(0, Number(state.group.slice(5)) || scopes.length);
+      return shown.join("/") || "(no scope)";
+    }
+    return (state.group === "line" ? buffers.lines : buffers.types)[at] || "(unknown)";
   }
 
   place();
@@ -192,18 +242,44 @@ export function liveView(block, context) {
     ? el(
         "ul.legend",
         el("li", el("span.swatch.live-swatch"), "outputs that are alive"),
-        el("li", el("span.swatch.live-swatch.other"), "in use, as the allocator said"),
+        el("li", el("span.swatch.live-swatch.other"), "in use, by the allocator's statistics"),
       )
     : null;
   return el(
     "section.block.live",
     { "data-block": block.id },
-    el("div.tools", el("h2", block.title), el("span.buttons", buttons)),
+    el("div.tools", el("h2", block.title), el("span.buttons", buttons), choice),
     picture,
     legend,
     words,
     list,
   );
+}
+
+/**
+ * @param {number} size
+ * @param {number} whole
+ */
+function shareOf(size, whole) {
+  return whole > 0 ? size / whole : null;
+}
+
+/**
+ * @param {[string, string, TableColumn["type"], string, any[]][]} all
+ * @param {TableBlock["links"]} links
+ * @returns {TableBlock}
+ */
+function aliveTable(all, links) {
+  const columns = all.filter(([, , type, , values]) => type === "number" || values.some(Boolean));
+  return {
+    kind: "table",
+    id: "alive",
+    title: "What is alive",
+    n_rows: all[0][4].length,
+    columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
+    cells: columns.map(([, , , , values]) => values),
+    links,
+  };
 }
 
 /**
