@@ -183,6 +183,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     state.lines = group
       ? groupLines(sortedGroups(groupsOf(order, group), main, sort !== null && ascending), state.open)
       : order;
+    seen.fit(state.lines.length); // before it is drawn: what is not limited would have all rows
     draw();
   }
 

@@ -16,6 +16,9 @@ export function compared(a, b, sign) {
   return a < b ? -sign : a > b ? sign : 0;
 }
 
+// Columns do not change, and texts are slow to compare.
+const keysByValues = new WeakMap();
+
 /**
  * The numbers of `n` rows by the values of a column, unknown ones last and equal ones as they were; as
  * they are without a column.
@@ -31,7 +34,8 @@ export function sortedRows(n, values, isAscending) {
   const unknown = [];
   for (let row = 0; row < n; row += 1) (!values || isKnown(values[row]) ? known : unknown).push(row);
   if (!values) return known;
-  const keys = keysOf(values, known);
+  if (!keysByValues.has(values)) keysByValues.set(values, keysOf(values, known));
+  const keys = keysByValues.get(values).slice();
   if (!isAscending) for (let at = 0; at < keys.length; at += 1) keys[at] = -keys[at];
   return byKeys(known, keys).concat(unknown);
 }
