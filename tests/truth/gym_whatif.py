@@ -8,8 +8,8 @@ busy machine only adds to steps (two agree by chance: of ten recordings of produ
 whose clock changes, most do); more turns follow until these agree. The predictions from all three
 A must lie within ``TOLERANCE`` of what B's own clock measured, or the answer must leave the step
 time unknown. Programs of which even the three quietest recordings differ by more than half of that
-are left out, and counted. Nothing computes beside what uses all cores: that there are enough of them is
-what the answer says it assumes.
+are left out, and counted. Nothing computes beside what uses all cores: that there are enough of
+them is what the answer says it assumes.
 """
 
 from __future__ import annotations

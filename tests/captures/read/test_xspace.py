@@ -113,17 +113,17 @@ both_at_once = pytest.mark.parametrize("engine", ["pure"], indirect=True)
 fixtures_stay = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def as_told(space: XSpace) -> dict[str, Any]:
+def as_plain(space: XSpace) -> dict[str, Any]:
     """All data of the columns."""
     return {
-        "planes": [plane_as_told(plane) for plane in space.planes],
+        "planes": [plane_as_plain(plane) for plane in space.planes],
         "errors": list(space.errors),
         "warnings": list(space.warnings),
         "hostnames": list(space.hostnames),
     }
 
 
-def plane_as_told(plane: Plane) -> dict[str, Any]:
+def plane_as_plain(plane: Plane) -> dict[str, Any]:
     entries, found, lines = plane.event_metadata, plane.events, plane.lines
     numbers = zip(
         plane.event_lines.tolist(),
@@ -138,7 +138,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
     return {
         "id": plane.id,
         "name": plane.name,
-        "stats": stats_as_told(plane, plane.stats, 0),
+        "stats": stats_as_plain(plane, plane.stats, 0),
         "stat_metadata": in_order(plane.stat_metadata.name_of),
         "event_metadata": in_order(
             {
@@ -147,7 +147,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
                     entries.names[row],
                     entries.display_names[row],
                     entries.metadata.octets(row),
-                    stats_as_told(plane, entries.stats, row),
+                    stats_as_plain(plane, entries.stats, row),
                     entries.children(row),
                 )
                 for row, key in enumerate(entries.keys.tolist())
@@ -165,7 +165,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
             )
         ),
         "events": list(numbers),
-        "event_stats": [stats_as_told(plane, found.stats, row) for row in range(len(found))],
+        "event_stats": [stats_as_plain(plane, found.stats, row) for row in range(len(found))],
     }
 
 
@@ -174,7 +174,7 @@ def in_order(entries: dict[int, Any]) -> dict[int, Any]:
     return dict(sorted(entries.items()))
 
 
-def stats_as_told(plane: Plane, table: Any, owner: int) -> list[Any]:
+def stats_as_plain(plane: Plane, table: Any, owner: int) -> list[Any]:
     rows = table.rows_of(owner)
     names = plane.stat_metadata
     return [
@@ -267,9 +267,9 @@ def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
 @given(spaces())
 def test_columns_are_what_the_messages_say(space: pb.XSpace) -> None:
     found = read_xspace(space)
-    assert as_told(found) == expected(space)
+    assert as_plain(found) == expected(space)
     assert found.notices == ()
-    assert as_told(read_xspace(space.SerializeToString())) == expected(space)
+    assert as_plain(read_xspace(space.SerializeToString())) == expected(space)
 
 
 @fixtures_stay
@@ -416,12 +416,12 @@ def small_space() -> pb.XSpace:
 def test_files_cut_off_anywhere_give_what_is_there() -> None:
     space = small_space()
     data = space.SerializeToString()
-    whole = as_told(read_xspace(data))
+    whole = as_plain(read_xspace(data))
     for size in range(4, len(data)):  # fewer bytes may have any format
         found = read_xspace(data[:size])
         assert bool(found.notices) == is_refused(data[:size]), size
-        told = as_told(found)
-        for plane, wanted in zip(told["planes"], whole["planes"], strict=False):
+        reported = as_plain(found)
+        for plane, wanted in zip(reported["planes"], whole["planes"], strict=False):
             assert plane["events"] == wanted["events"][: len(plane["events"])]
             assert plane["event_metadata"].items() <= wanted["event_metadata"].items()
         if found.notices:
@@ -468,7 +468,7 @@ def test_a_broken_stat_has_neither_name_nor_value() -> None:
     assert "1 broken stats" in found.notices[0].text
 
 
-def test_a_cut_file_says_how_much_is_missing() -> None:
+def test_a_cut_file_shows_how_much_is_missing() -> None:
     whole = HOSTS + framed(1, framed(2, b"a" * 200))
     (notice,) = read_xspace(whole[:-70]).notices
     assert " and by the lengths it states 70 more are missing behind its end. " in notice.text
@@ -491,7 +491,7 @@ def damaged_lines() -> bytes:
     return HOSTS + framed(1, b"".join(framed(3, line) for line in lines)) + HOSTS
 
 
-def test_what_is_said_of_damage_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notices_of_damage_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     one = read_xspace(damaged_lines())
     assert len(one.planes[0].events) == 4 * 9 + 6
     assert "planes[0].lines[1], 6 broken stats in this plane" in one.notices[0].text
@@ -499,7 +499,7 @@ def test_what_is_said_of_damage_does_not_depend_on_threads(monkeypatch: pytest.M
     monkeypatch.setattr(xspace_plane, "_CHUNK", 10)
     other = read_xspace(damaged_lines(), threads=3)
     assert other.notices == one.notices
-    assert as_told(other) == as_told(one)
+    assert as_plain(other) == as_plain(one)
 
 
 def test_broken_metadata_are_left_out() -> None:
@@ -548,8 +548,8 @@ def outcome(data: bytes) -> tuple[str, Any, Any] | None:
         found = read_xspace(data)
     except UnknownFormatError:
         return None
-    told = as_told(found)
-    return repr(told), [(one.code, one.text, one.count) for one in found.notices], told
+    reported = as_plain(found)
+    return repr(reported), [(one.code, one.text, one.count) for one in found.notices], reported
 
 
 def framed(number: int, content: bytes) -> bytes:
@@ -597,8 +597,8 @@ def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
                 event = line.events.add(metadata_id=place, offset_ps=offset)
                 event.stats.add(metadata_id=offset, str_value=f"{place}/{offset}")
     one = read_xspace(space, threads=1)
-    assert as_told(one) == expected(space)
-    assert as_told(read_xspace(space, threads=3)) == as_told(one)
+    assert as_plain(one) == expected(space)
+    assert as_plain(read_xspace(space, threads=3)) == as_plain(one)
 
 
 def test_ids_may_be_larger_than_those_of_the_metadata() -> None:
@@ -660,7 +660,7 @@ def test_files_are_plain_packed_or_text(tmp_path: Path) -> None:
     text = tmp_path / "worker0.xplane.pbtxt"
     text.write_text(str(space))
     for path in (plain, str(packed), text):
-        assert as_told(read_xspace(path)) == expected(space)
+        assert as_plain(read_xspace(path)) == expected(space)
 
 
 def test_an_empty_file_has_no_planes(tmp_path: Path) -> None:
@@ -762,4 +762,4 @@ def test_real_captures(capture: str, monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = expected(pb.XSpace.FromString(path.read_bytes()))
         for pure in ("1",) if native is None else ("1", ""):
             monkeypatch.setenv("TFPROF_PURE", pure)
-            assert as_told(read_xspace(path, strict=True)) == wanted
+            assert as_plain(read_xspace(path, strict=True)) == wanted
