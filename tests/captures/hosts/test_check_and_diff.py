@@ -72,8 +72,8 @@ def test_a_difference_is_the_same(name):
 def test_moments_of_chosen_steps_need_no_events(name):
     run, _ = condensed(name, partial(look_at, asked={}))
     of_facts, of_events = (moments_of_run(side_of(one).steps) for one in (run, run_of(name)))
-    for found, expected in zip(of_facts.__dict__.values(), of_events.__dict__.values(), strict=True):
-        assert {key: one.tolist() for key, one in found.items()} == {
+    for mine, expected in zip(of_facts.__dict__.values(), of_events.__dict__.values(), strict=True):
+        assert {key: one.tolist() for key, one in mine.items()} == {
             key: one.tolist() for key, one in expected.items()
         }
 

@@ -96,7 +96,7 @@ def test_what_surrounds_a_call_does_not_become_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "choice, said",
+    "choice, stated",
     [
         ({"steps": (3, 9)}, "no step 9 in this run; it has: 3, 4, 5"),
         ({"device": "TPU"}, "no device matches 'TPU'; the capture has: /device:GPU:0"),
