@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.captures.tools.oracle import CAPTURES, folder
 from tfprof.captures.model.xspace import Plane, XSpace
-from tfprof.captures.model.xspace_stats import StatKind
+from tfprof.captures.model.xspace_stats import StatKind, value_of
 from tfprof.captures.read import xspace as reader
 from tfprof.captures.read import xspace_plane
 from tfprof.captures.read.xspace import read_xspace
@@ -113,6 +114,19 @@ both_at_once = pytest.mark.parametrize("engine", ["pure"], indirect=True)
 fixtures_stay = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+def each_in_turn(test: Any) -> Any:
+    """A test that reads each example by both engines: to make one takes longer than to read it."""
+    return both_at_once(fixtures_stay(test))
+
+
+def by_each_engine(source: pb.XSpace | bytes) -> Iterator[XSpace]:
+    """A capture as read by each engine, which is set until the next one reads."""
+    for pure in ("1",) if native is None else ("1", ""):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TFPROF_PURE", pure)
+            yield read_xspace(source)
+
+
 def as_plain(space: XSpace) -> dict[str, Any]:
     """All data of the columns."""
     return {
@@ -181,16 +195,10 @@ def stats_as_plain(plane: Plane, table: Any, owner: int) -> list[Any]:
         (
             int(table.metadata_ids[row]),
             int(table.kinds[row]),
-            xspace_value(table, row, names),
+            value_of(int(table.kinds[row]), int(table.values[row]), table.data, names),
         )
         for row in rows
     ]
-
-
-def xspace_value(table: Any, row: int, names: Any) -> Any:
-    from tfprof.captures.model.xspace_stats import value_of
-
-    return value_of(int(table.kinds[row]), int(table.values[row]), table.data, names)
 
 
 def expected(space: pb.XSpace) -> dict[str, Any]:
@@ -250,6 +258,9 @@ def expected_plane(plane: pb.XPlane) -> dict[str, Any]:
     }
 
 
+NUMBERS = {field.name: field.number for field in pb.XStat.DESCRIPTOR.fields}
+
+
 def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
     found = []
     for stat in owner.stats:
@@ -258,27 +269,32 @@ def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
         if which == "ref_value":  # access to a missing key would add it
             known = value in plane.stat_metadata
             value = plane.stat_metadata[value].name if known else ""
-        number = stat.DESCRIPTOR.fields_by_name[which].number if which else 0
-        found.append((stat.metadata_id, number, value))
+        found.append((stat.metadata_id, NUMBERS[which] if which else 0, value))
     return found
 
 
-@fixtures_stay
+@each_in_turn
 @given(spaces())
-def test_columns_are_what_the_messages_say(space: pb.XSpace) -> None:
-    found = read_xspace(space)
-    assert as_plain(found) == expected(space)
-    assert found.notices == ()
-    assert as_plain(read_xspace(space.SerializeToString())) == expected(space)
+def test_columns_are_what_the_messages_hold(space: pb.XSpace) -> None:
+    wanted = expected(space)
+    for found in by_each_engine(space):
+        assert as_plain(found) == wanted
+        assert found.notices == ()
+    for found in by_each_engine(space.SerializeToString()):
+        assert as_plain(found) == wanted
 
 
-@fixtures_stay
-@given(spaces(), st.data())
+@each_in_turn
+@given(spaces(), texts)
 def test_stats_by_name_are_those_of_the_metadata_and_the_events(
-    space: pb.XSpace, data: st.DataObject
+    space: pb.XSpace, name: str
 ) -> None:
-    name = data.draw(texts)
-    for plane, message in zip(read_xspace(space).planes, space.planes, strict=True):
+    for found in by_each_engine(space):
+        stats_are_those_of_the_messages(found, space, name)
+
+
+def stats_are_those_of_the_messages(found: XSpace, space: pb.XSpace, name: str) -> None:
+    for plane, message in zip(found.planes, space.planes, strict=True):
         names = {key: entry.name for key, entry in message.stat_metadata.items()}
         shared = {
             key: dict_of(expected_stats(message, entry), names)
@@ -307,10 +323,10 @@ def test_stats_by_name_are_those_of_the_metadata_and_the_events(
                 assert column.signed[place] == (value + 2**63) % 2**64 - 2**63
 
 
-@fixtures_stay
+@each_in_turn
 @given(spaces(), texts)
 def test_what_holds_a_stat_agrees_with_all_events(space: pb.XSpace, name: str) -> None:
-    for plane in read_xspace(space).planes:
+    for plane in (plane for found in by_each_engine(space) for plane in found.planes):
         for column in (plane.stat(name), plane.entry_stat(name)):
             n_events = len(column)
             assert (np.diff(column.events) > 0).all()
@@ -758,8 +774,8 @@ def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
 @both_at_once
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_real_captures(capture: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By one engine; that the other has the same columns, ``tools/test_bad_input.py`` shows."""
+    monkeypatch.setenv("TFPROF_PURE", "1" if native is None else "")
     for path in sorted(folder(capture).glob("*.xplane.pb")):
         wanted = expected(pb.XSpace.FromString(path.read_bytes()))
-        for pure in ("1",) if native is None else ("1", ""):
-            monkeypatch.setenv("TFPROF_PURE", pure)
-            assert as_plain(read_xspace(path, strict=True)) == wanted
+        assert as_plain(read_xspace(path, strict=True)) == wanted
