@@ -84,15 +84,15 @@ def test_hosts_are_chosen_by_file_or_machine():
         run.chosen("z")
 
 
-def test_one_broken_file_among_a_thousand_is_named_and_left_out(tmp_path):
+def test_one_broken_file_among_many_is_named_and_left_out(tmp_path):
     steps = capture().SerializeToString()
-    hosts = {name: pb.XSpace(hostnames=[name]) for name in (f"w{n:03}" for n in range(1000))}
+    hosts = {name: pb.XSpace(hostnames=[name]) for name in (f"w{n:02}" for n in range(100))}
     written(tmp_path, **{name: steps + one.SerializeToString() for name, one in hosts.items()})
-    (tmp_path / "w500.xplane.pb").write_bytes(b"this is not a capture, and never was one")
+    (tmp_path / "w50.xplane.pb").write_bytes(b"this is not a capture, and never was one")
     run = open_run(tmp_path)
-    assert len(run.hosts) == 999
+    assert len(run.hosts) == 99
     [(severity, name, message)] = messages(run)
-    assert (severity, name) == ("warning", "w500")
+    assert (severity, name) == ("warning", "w50")
     assert message.startswith("not read, so no result includes it: ")
     assert run_steps(run).n_steps == 3
 
