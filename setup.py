@@ -17,16 +17,25 @@ FOLDER = Path("tfprof/core/wire/native")
 
 INCLUDED = sorted(str(path) for path in FOLDER.glob("*.px[id]"))
 
-NATIVE = [
-    Extension(
-        f"tfprof.core.wire.native.{source.stem}",
+SHARED = FOLDER / "memory_views.c"
+"""Cython writes it: its code for arrays, once and not in each module, which compiles sooner."""
+
+
+def native_module(source):
+    """How to build a module; all import what is shared."""
+    package = ".".join(FOLDER.parts)
+    module = Extension(
+        f"{package}.{source.stem}",
         [str(source)],
         depends=INCLUDED,
         extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],
         optional=WANTED != "1",
     )
-    for source in sorted(FOLDER.glob("*.pyx"))
-]
+    module.shared_utility_qualified_name = f"{package}.{SHARED.stem}"
+    return module
+
+
+NATIVE = [native_module(source) for source in (SHARED, *sorted(FOLDER.glob("*.pyx")))]
 
 
 class BuildNative(build_ext):

@@ -23,8 +23,6 @@ FOLDERS = (
     *(".ci", "benchmarks", "changelog.d", "docs", "examples", "fuzz", "protos", "tests", "tfprof"),
 )
 LEFT_OUT = (
-    # Names of tests there are not rewritten yet.
-    *("tests/captures/", "tests/advisor/"),
     # The list itself, and a page that repeats docstrings.
     *(".ci/check_words.py", "tests/test_words.py", "docs/modules.md"),
 )

@@ -26,6 +26,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """An installed tfprof brings its own plugin; a source tree names it."""
     if not config.pluginmanager.has_plugin("tfprof"):
         config.pluginmanager.register(plugin, "tfprof")
+    # Tests in a row share what they have read: a worker takes the next ones from another late.
+    if config.getoption("dist", "no") == "load":
+        config.option.dist = "worksteal"
 
 
 def pytest_collection_finish() -> None:

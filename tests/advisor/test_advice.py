@@ -124,7 +124,7 @@ def test_compat_reads_its_options_as_tensorflow_does():
     ]
 
 
-def test_a_number_is_no_list_of_checkers():
+def test_a_number_in_place_of_a_list_of_checkers_is_refused():
     every = sorted(tfprof.advise(graph(op("a")), checkers=0).checkers)  # TensorFlow's default
     assert every == sorted(BY_DEFAULT)
     with pytest.raises(tfprof.UsageError, match="checkers=7 must be"):

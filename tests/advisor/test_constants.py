@@ -40,7 +40,7 @@ def test_cheap_ones_are_left_alone(micros, n):
     ["RandomUniform", "TensorSliceDataset", "RestoreV2", "TensorArrayV3", "ReadFile", "Enter",
      "StatefulPartitionedCall", "PyFunc", "HashTableV2", "Timestamp", "AssignVariableOp"],
 )  # fmt: skip
-def test_ops_with_state_are_no_constants_nor_what_follows(type_):
+def test_ops_with_state_and_what_follows_are_not_constants(type_):
     nodes = [op("c", "Const"), op("s", type_, "c"), op("t", "Sqrt", "s")]
     assert found(check_recomputed_constants, nodes, run({"s": 500, "t": 500})) == []
 

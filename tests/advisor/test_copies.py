@@ -56,7 +56,7 @@ def test_copies_within_gpus_do_not_cross_to_the_host():
     assert found(check_device_copies, NODES, step(copies, {"x": stat(9, start=1600)})) == []
 
 
-def test_without_times_the_size_tells():
+def test_without_times_sizes_decide():
     # 12 MB at 12 GB per second are 1 ms of 10 ms.
     run_meta = run_on(
         {GPU: {"x/_3": received("x/_3", 12_000_000)}, GPU_STREAMS: {"mm": stat(10_000, start=1000)}}

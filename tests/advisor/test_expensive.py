@@ -48,7 +48,7 @@ def test_library_frames_on_request():
     assert lines.place == MATH.rpartition(":")[0] + " in matmul"
 
 
-def test_equal_labels_of_different_files_are_told_apart():
+def test_equal_labels_of_different_files_stay_apart():
     log = op_log(traced("net/a", "a/net.py:5:f"), traced("net/b", "b/net.py:5:f"))
     run_meta = run({"net/a": 300, "net/b": 100})
     lines = found(check_expensive_operations, NODES, run_meta, op_log=log)[-1]
@@ -78,7 +78,7 @@ def test_without_times_there_is_nothing_to_say():
     assert found(check_expensive_operations, [], run({})) == []
 
 
-def test_the_job_checker_says_why_it_has_nothing():
+def test_the_job_checker_gives_the_reason_for_an_empty_result():
     finding = the_finding(check_job, NODES, RUN)
     assert (finding.rule, finding.severity, finding.evidence) == ("JobChecker", "info", {})
     assert "no job to check" in finding.message

@@ -44,7 +44,7 @@ def test_input_that_is_read_while_others_compute_is_free():
     assert the_finding(check_input, NODES, partly).evidence["wait_micros"] == 400
 
 
-def test_an_op_that_waits_for_the_input_on_another_device_is_no_work():
+def test_an_op_that_waits_for_the_input_on_another_device_is_not_work():
     blocks = {
         CPU: {"next": stat(400, start=1000)},
         GPU: {"recv": stat(400, start=1000, label="recv = _Recv(x)"), "mm": stat(9, start=1400)},
@@ -54,7 +54,7 @@ def test_an_op_that_waits_for_the_input_on_another_device_is_no_work():
     assert finding.evidence == {"wait_share": 0.4, "wait_micros": 400, "step_micros": 1000}
 
 
-def test_a_call_of_the_function_that_reads_input_is_no_work():
+def test_a_call_of_the_function_that_reads_input_is_not_work():
     nodes = [*NODES, op("call", "StatefulPartitionedCall")]
     inside = {"next": stat(400, start=1000), "mm": stat(600, start=1400)}
     call = run({"call": stat(1000, start=1000), **inside})
@@ -71,7 +71,7 @@ def test_numbers_are_means_over_steps():
     assert finding.evidence == {"wait_share": 0.2, "wait_micros": 200, "step_micros": 1000}
 
 
-def test_queues_are_input_too_and_no_run_is_no_finding():
+def test_queues_are_input_too_and_without_a_run_there_is_no_finding():
     nodes = [op("next", "QueueDequeueManyV2"), NODES[1]]
     assert "'QueueDequeueManyV2'" in the_finding(check_input, nodes, step(300, 700)).message
     assert found(check_input, NODES) == []

@@ -27,7 +27,7 @@ def test_a_batch_norm_made_of_small_ops_is_blamed():
     assert finding.gain.amount == 50
 
 
-def test_without_a_run_the_graph_tells():
+def test_without_a_run_the_graph_decides():
     finding = the_finding(check_operations, batch_norm("BatchNorm", "Rsqrt"))
     assert (finding.severity, finding.gain) == ("warning", None)
 
@@ -62,7 +62,7 @@ def test_one_fused_batch_norm_does_not_excuse_another():
     assert "('b/BatchNorm')" in the_finding(check_operations, nodes).message
 
 
-def test_what_is_only_named_like_it_is_no_batch_norm():
+def test_a_name_alone_makes_no_batch_norm():
     nodes = [
         *batch_norm("Adam/update_BatchNorm", "Sqrt", "Mul"),
         *batch_norm("gradients/BatchNorm", "Mul"),

@@ -59,7 +59,7 @@ def test_small_ops_beside_a_large_one_are_free():
     assert found(check_small_operations, NODES, run(executions | {"large": 1500})) == []
 
 
-def test_waiting_for_another_device_is_no_small_op():
+def test_waiting_for_another_device_is_not_a_small_op():
     executions = {f"op{i}": stat(1, start=1000 + 5 * i) for i in range(N)}
     waiting = {"recv": stat(4000, start=2500)}
     assert found(check_small_operations, NODES, run(executions | waiting)) == []

@@ -81,7 +81,7 @@ def test_unlike_devices_are_not_compared():
     assert found(check_stragglers, NODES, run_on(blocks)) == []
 
 
-def test_one_device_has_nobody_to_wait_for():
+def test_one_device_waits_for_no_other():
     assert found(check_stragglers, NODES, run({"op0": 9000})) == []
     assert found(check_stragglers, NODES, run({"op0": 9000}, device=GPU)) == []
     assert found(check_stragglers, NODES) == []

@@ -59,7 +59,7 @@ def test_what_takes_little_time_is_left_alone():
     assert found(check_tensor_cores, matmul(64, 16, 8), step(100, 900)) != []
 
 
-def test_without_kernel_times_nothing_is_said():
+def test_without_kernel_times_there_is_no_finding():
     assert found(check_tensor_cores, matmul(64, 16, 8), run({"mm": 300}, device=GPU)) == []
     assert found(check_tensor_cores, matmul(64, 16, 8)) == []
 

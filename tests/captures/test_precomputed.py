@@ -47,7 +47,7 @@ def test_other_names_tell_nothing(path):
     assert legacy_name(path) is None
 
 
-def test_a_name_that_tells_nothing_is_refused(tmp_path):
+def test_a_name_without_a_tool_is_refused(tmp_path):
     with pytest.raises(UnknownFormatError, match=r"not named like a result.*overview_page"):
         open_legacy(tmp_path / "answer.json")
 
@@ -376,7 +376,7 @@ def test_texts_of_tables_for_charts_are_sentences_tips_and_remarks(tmp_path):
         ("h.trace.json.gz", gzip.compress(b"{}", mtime=0)[:-3]),
     ],
 )
-def test_damage_is_told(tmp_path, name, content):
+def test_damage_is_refused_by_name(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(
@@ -400,7 +400,7 @@ def test_other_forms_of_an_answer_are_refused(tmp_path):
         open_legacy(path)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         open_legacy(tmp_path / "h.overview_page.pb")
 

@@ -176,7 +176,7 @@ def test_what_encloses_steps_lies_between_none():
     assert not periods_of(opened(space).hosts[0]).is_between.any()
 
 
-def test_a_mark_around_several_marks_is_no_step():
+def test_a_mark_around_several_marks_is_not_a_step():
     events = []
     for epoch in range(2):
         begin = 100 * epoch * US

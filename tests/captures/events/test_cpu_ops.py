@@ -53,7 +53,7 @@ def test_programs_with_the_same_instruction_are_apart():
     assert [(op.key.program_id, op.time_ps) for op in found.ops] == [(2**64 - 1, 2000), (7, 1000)]
 
 
-def test_the_program_tells_what_a_run_costs():
+def test_the_cost_of_a_run_comes_from_its_program():
     run = opened(space_of(line(thunk("dot.1", 0, 10), thunk("dot.1", 20, 10))))
     (found,) = compiled_ops(run.hosts[0]).ops
     assert (found.occurrences, found.flops, found.model_flops) == (2, 96, 96)
@@ -67,11 +67,11 @@ def test_classic_mode_and_tools_of_devices_see_nothing():
     assert device_ops(run.hosts[0]) == DeviceOps()
 
 
-def test_threads_are_no_device_where_there_is_one():
+def test_threads_are_not_a_device_where_there_is_one():
     run = opened(xspace(host(line(thunk("a", 0, 10))), gpu(line(event("k", 0, 5), id=14))))
     assert compiled_ops(run.hosts[0]).ops == ()
 
 
-def test_no_thunks_are_no_ops():
+def test_without_thunks_there_are_no_ops():
     timeline = timeline_of(xspace(host(line(event("a", 0, 10)))))
     assert cpu_ops(timeline, np.zeros(len(timeline), np.bool_), unknown) == DeviceOps()

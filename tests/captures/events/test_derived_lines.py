@@ -118,8 +118,8 @@ def kernel(start, **stats):
 
 
 def test_a_kernel_of_an_unknown_program_keeps_its_own_op():
-    told = {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 3, "tf_op": "a/b:MatMul"}
-    space = xspace(gpu(line(kernel(0, **told), id=14, name="Stream #14(Compute)")))
+    reported = {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 3, "tf_op": "a/b:MatMul"}
+    space = xspace(gpu(line(kernel(0, **reported), id=14, name="Stream #14(Compute)")))
     found = lines_of(space)
     assert events_of(found["Framework Ops - from #14"])[0][2:4] == ("a/b:MatMul", "MatMul")
     assert events_of(found["Framework Name Scope - from #14"])[0][2] == "a"

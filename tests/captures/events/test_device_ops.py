@@ -153,7 +153,7 @@ def test_runs_are_events_of_the_op(around, runs):
     assert launched(["k", "k"], ["k", "k"], around=around) == ({"x/y/k": runs}, runs)
 
 
-def test_where_launches_are_not_told_the_kernel_that_ran_most_counts():
+def test_without_a_launch_the_kernel_that_ran_most_counts():
     assert launched(["k", "k", "j"], ["k"], found=False) == ({"x/y/k": 3, "x/y/j": 1}, 3)
 
 
@@ -169,7 +169,7 @@ def test_the_nearest_run_of_the_op_counts():
     assert table(ops(gpu(line(*kernels)), launches=host_events))["x/y/k"][0] == 3
 
 
-def test_what_no_op_and_no_program_explains_is_told_but_in_the_reference():
+def test_time_without_op_or_program_has_a_note_but_in_the_reference():
     kernels = gpu(
         line(
             event("k1", 0, 10, kernel_details="r:1"), event("k1", 20, 10, kernel_details="r:1"),
@@ -189,9 +189,9 @@ def test_what_no_op_and_no_program_explains_is_told_but_in_the_reference():
 
 def test_the_same_name_in_several_programs_is_several_ops_but_in_the_reference():
     same = [
-        DeviceOp(OpKey(number, "f.1", "jit_f"), provenance=told, occurrences=3, time_ps=30)
+        DeviceOp(OpKey(number, "f.1", "jit_f"), provenance=reported, occurrences=3, time_ps=30)
         for number in (1, 2)
-        for told in ("a:Add", "")
+        for reported in ("a:Add", "")
     ]
     assert [(op.name, op.program, op.occurrences) for op in framework_ops(same)] == [
         ("a", "jit_f(1)", 3), ("jit_f(1)/f.1", "jit_f(1)", 3),

@@ -63,7 +63,7 @@ def test_amds_architectures(model, rate, lds):
     assert peaks(made, amd_model="gfx1100").gflops == 0
 
 
-def test_what_a_plane_tells_itself_wins():
+def test_peaks_of_the_plane_itself_win():
     assert peaks(nvidia(8, 0, peak_teraflops_per_second=312.0)).gflops == 312_000
 
 
@@ -77,10 +77,10 @@ def test_tpus_tell_everything():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -5, -1.0, "fast", b"x", None])
-def test_what_is_no_number_is_unknown(value):
+def test_peaks_that_are_not_numbers_are_unknown(value):
     found = peaks(nvidia(8, 0, memory_bandwidth=value, clock_rate=value))
     assert (found.gflops, found.hbm_gb, found.ridge) == (0, 0, 0)
 
 
-def test_a_plane_that_tells_nothing():
+def test_a_plane_without_peaks():
     assert peaks(gpu()) == Peaks()

@@ -36,7 +36,7 @@ def test_calls_of_no_length():
     assert calls(line(event("f", 0, 0, tf_function_call="eager-xla")))["f"].expensive_share == 0.0
 
 
-def test_what_is_no_call():
+def test_what_is_not_a_call():
     assert calls(line(event("f", 0, 9, tf_function_call=3), event("g", 0, 9))) == {}
     space = xspace(host(), gpu(line(event("f", 0, 9, tf_function_call="eager"))))
     assert function_calls(timeline_of(space)) == []

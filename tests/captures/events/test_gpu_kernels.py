@@ -83,7 +83,7 @@ def test_the_reference_does_not_read_the_shared_memory_of_amd():
     assert found.kernel.static_shared_bytes == 0
 
 
-def test_what_is_no_kernel():
+def test_what_is_not_a_kernel():
     found = kernels(
         event("short", 0, 0.999, kernel_details=NOW), event("empty", 10, 5, kernel_details=""),
         event("number", 20, 5, kernel_details=7), event("MemcpyH2D", 30, 5),
@@ -153,7 +153,7 @@ def test_other_kernels_of_amd(name):
     assert not uses_tensor_cores(name, vendor="AMD", rules=REFERENCE)
 
 
-def test_the_device_tells_its_vendor():
+def test_the_vendor_comes_from_the_device():
     def found(**stats):
         run = event("k_xdl", 0, 5, kernel_details=NOW)
         (times,) = gpu_kernels(timeline_of(xspace(gpu(line(run), stats=stats))), rules=REFERENCE)

@@ -186,7 +186,7 @@ def test_names_of_steps():
     assert names == {0: "train 0", 1: "1", 2: "Train 2", 3: "test 9", 4: "Eval 4"}
 
 
-def test_groups_that_a_file_tells_are_taken():
+def test_groups_in_a_file_are_taken():
     found, names = grouped(
         host(
             line(
@@ -230,7 +230,7 @@ def eager(*planes):
     return {one.timeline.name(e): bool(is_eager) for e, is_eager in enumerate(found.tolist())}
 
 
-def test_the_nearest_eager_call_tells_whether_an_op_ran_eagerly():
+def test_the_nearest_eager_call_decides_whether_an_op_ran_eagerly():
     found = eager(
         host(
             line(

@@ -63,13 +63,13 @@ def test_allocations_for_an_op_are_runs_of_it_only_in_the_reference():
     assert table(times(lines, classic=True))[("a/dot", "MatMul")][0] == 36
 
 
-def test_launches_are_no_runs_on_the_host_but_in_the_reference():
+def test_launches_are_not_runs_on_the_host_but_in_the_reference():
     lines = line(event("hipModuleLaunchKernel", 0, 9, tf_op="a:MatMul", correlation_id=4))
     assert table(times(lines)) == {}
     assert table(times(lines, classic=True)) == {("a", "MatMul"): (1, 9, 9)}
 
 
-def test_an_event_inside_of_the_op_that_it_tells_of_is_no_run_more():
+def test_an_event_inside_of_its_own_op_is_not_another_run():
     lines = line(event("a:MatMul", 0, 9), event("gemm", 2, 5, tf_op="a:MatMul"))
     assert table(times(lines)) == {("a", "MatMul"): (1, 9, 9)}
 

@@ -42,7 +42,7 @@ def test_signed_and_unsigned_ids_are_one():
     assert found == [("P", "C")]
 
 
-def test_a_text_is_no_id():
+def test_a_text_is_not_an_id():
     found = named_links(
         host(line(event("P", 0, 10, _pt=1, _p="7")), line(event("C", 5, 1, _ct=1, _c="7"), id=2))
     )

@@ -165,7 +165,7 @@ changes = st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(1, 50
 
 
 @given(changes)
-def test_what_is_in_use_is_what_a_table_of_addresses_says(rows):
+def test_what_is_in_use_is_what_a_table_of_addresses_holds(rows):
     heap, known = 1000, {}
     made = []
     for time, (is_allocation, address, size) in enumerate(rows):

@@ -32,7 +32,7 @@ def test_what_another_run_frees_stays_with_the_one_that_made_it():
     assert memory_of_ops.sizes.tolist() == [64]
 
 
-def test_what_was_made_before_the_capture_is_not_freed_by_anyone():
+def test_no_op_frees_what_was_made_before_the_capture():
     assert len(found(line(event("a:MatMul", 0, 100), memory("Deallocation", 10, 1, 64)))) == 0
 
 

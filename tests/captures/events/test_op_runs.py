@@ -66,7 +66,7 @@ def test_kernels_without_an_op_stand_in_a_scope_of_their_own(kernel, name):
 
 
 @pytest.mark.parametrize(
-    ("told", "op"),
+    ("reported", "op"),
     [
         ("jit(f)/dot:", NamedOp("jit(f)/dot", "dot")),
         ("x:MatMul", NamedOp("x", "MatMul")),
@@ -74,16 +74,16 @@ def test_kernels_without_an_op_stand_in_a_scope_of_their_own(kernel, name):
         (None, NamedOp("y", "Add")),
     ],
 )
-def test_programs_tell_the_op_of_an_instruction(told, op):
+def test_programs_tell_the_op_of_an_instruction(reported, op):
     kernel = event("k", 0, 3, hlo_op="call::fusion.1", hlo_module="m", program_id=7, tf_op="y:Add")
-    asked = []
+    requested = []
 
     def op_of(key):
-        asked.append(key)
-        return None if told is None else op_of_instruction(key, told)
+        requested.append(key)
+        return None if reported is None else op_of_instruction(key, reported)
 
     runs = gpu_op_runs(timeline_of(xspace(gpu(line(kernel, id=1)))), 0, op_of)
-    assert asked == [(7, "m", "fusion.1")]
+    assert requested == [(7, "m", "fusion.1")]
     assert named(runs) == [op]
 
 

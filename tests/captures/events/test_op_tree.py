@@ -90,7 +90,7 @@ def test_idle_time():
     assert outline(build(idle=70, with_idle=True)) == [(0, "IDLE", 70)]
 
 
-def test_of_many_children_the_first_are_kept_and_their_number_is_told():
+def test_of_many_children_the_first_are_kept_with_their_number():
     tree = build(*[op(f"a.{n}", 10 + n) for n in range(7)], by="category", most_children=3)
     [category] = tree.children
     assert [child.name for child in category.children] == ["a.6", "a.5", "a.4"]

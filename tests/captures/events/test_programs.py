@@ -40,12 +40,12 @@ def test_stats_tell_the_program(stats, program):
     assert found == HloKey(*program, "fusion.1")
 
 
-def test_metadata_tells_it_too():
+def test_metadata_has_it_too():
     shared = {"k": {"program_id": 7, "hlo_op": "dot", "hlo_module": "jit_f"}}
     assert keys_of(gpu(line(event("k", 0, 3)), metadata=shared)) == [HloKey(7, "jit_f", "dot")]
 
 
-def test_where_nothing_else_does_the_run_around_the_event_tells():
+def test_the_run_around_the_event_decides_last():
     runs = line(event("jit_f(7)", 0, 10), event("jit_g(8)", 20, 10), id=9, name="XLA Modules")
     ops = line(
         event("k", 2, 3, hlo_op="a"), event("k", 21, 9, hlo_op="a"), event("k", 12, 2, hlo_op="a"),

@@ -36,9 +36,9 @@ def test_every_event_has_the_group_and_step_name_of_the_reference(capture):
         own = {e: g for e, g in enumerate(groups.of_event.tolist()) if g >= 0}
         theirs = build_timeline(read_xspace(preprocessed(capture, host.name)))
         group, name = theirs.stat("group_id"), theirs.stat("step_name")
-        told = dict(zip(group.events.tolist(), group.values.tolist(), strict=True))
+        reported = dict(zip(group.events.tolist(), group.values.tolist(), strict=True))
         names = {int(e): name.texts[v] for e, v in zip(name.events, name.values, strict=True)}
-        expected = events_by_identity(theirs, told, names)
+        expected = events_by_identity(theirs, reported, names)
         assert events_by_identity(host.timeline, own, groups.step_names) == expected
 
 
@@ -46,9 +46,9 @@ def test_every_event_has_the_group_and_step_name_of_the_reference(capture):
 def test_eager_events_are_those_of_the_reference(capture):
     for host in run_of(capture).hosts:
         theirs = build_timeline(read_xspace(preprocessed(capture, host.name)))
-        told = theirs.stat("is_eager")
+        reported = theirs.stat("is_eager")
         expected = events_by_identity(
-            theirs, dict(zip(told.events.tolist(), told.values.tolist(), strict=True))
+            theirs, dict(zip(reported.events.tolist(), reported.values.tolist(), strict=True))
         )
         eager = ran_eagerly(host.forest(classic=True)).astype(int)
         own = events_by_identity(host.timeline, dict(enumerate(eager.tolist())))

@@ -41,7 +41,7 @@ def test_requests(name):
 
 
 @pytest.mark.parametrize("name", ["ProcessBatch", "BrainSessionRun", "FunctionRun", "TraceContext"])
-def test_other_roots_are_no_requests(name):
+def test_other_roots_are_not_requests(name):
     space = on_host(event(name, 0, 1000, _r=1))
     assert in_ns(reference(space)) == in_ns(served(space)) == []
 
@@ -62,7 +62,7 @@ def test_users_may_say_what_a_request_is():
     assert in_ns(reference(space)) == in_ns(served(space)) == [(70, 0, 0), (90, 0, 0), (1000, 0, 0)]
 
 
-def test_what_takes_no_time_is_no_request():
+def test_what_takes_no_time_is_not_a_request():
     space = on_host(event("SessionRun", 0, 0, _r=1), event("SessionRun", 100, 50, _r=1))
     assert in_ns(reference(space)) == in_ns(served(space)) == [(50, 0, 0)]
 
@@ -118,7 +118,7 @@ def test_a_request_ends_with_its_last_batch(swap):
     assert in_ns(served(batched(800, 1800, swap=swap))) == [(2700, 0, 0)]
 
 
-def test_sessions_of_batches_are_no_requests():
+def test_sessions_of_batches_are_not_requests():
     space = on_host(event("ProcessBatch", 0, 900), event("SessionRun", 100, 100, _r=1))
     assert in_ns(reference(space)) == in_ns(served(space)) == []
 
@@ -209,7 +209,7 @@ def test_requests_of_no_model_are_left_out_beside_others_only_in_the_reference()
     assert in_ns(served(space)) == [(500, 0, 0), (1000, 0, 0), (3000, 0, 0)]
 
 
-def test_steps_that_a_file_tells_are_requests_in_the_reference():
+def test_steps_in_a_file_are_requests_in_the_reference():
     space = on_host(
         event("SessionRun", 0, 1000, group_id=0), event("x", 1500, 50, group_id=0),
         event("SessionRun", 2000, 100, group_id=1),

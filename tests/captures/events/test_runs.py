@@ -100,7 +100,7 @@ def test_calls_of_other_functions_launch_none_of_the_runs():
     assert found(run)[1:] == [(11, 11), (11, 21)]
 
 
-def test_what_only_was_launched_is_no_step():
+def test_a_launch_alone_is_not_a_step():
     marks = [event("train", 3 * k, 2, step_num=k, _r=1) for k in range(4)]
     calls = [event(CALL, 3 * k + 0.5, 0.5) for k in range(4)]
     steps = run_steps(opened(xspace(host(line(*marks, *calls)))))

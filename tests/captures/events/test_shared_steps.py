@@ -13,7 +13,7 @@ def shared(*spans, fewest=0):
     return None if found is None else tuple(found)
 
 
-def test_few_steps_that_hosts_lack_are_no_reason():
+def test_few_steps_that_hosts_lack_are_not_a_reason():
     assert shared((0, 10), (0, 10), (4, 10)) == (4, 10, 3)
     assert shared((0, 10), (3, 10), (0, 9)) == (3, 9, 3)
 

@@ -90,7 +90,7 @@ def test_the_main_loop_calls_the_step_though_an_evaluation_takes_longer():
     assert kind is StepKind.CALLED and {name.split()[0] for name in names} == {"train_step"}
 
 
-def test_a_function_that_each_step_calls_beside_a_longer_one_is_no_step():
+def test_a_function_that_each_step_calls_beside_a_longer_one_is_not_a_step():
     events = [
         one
         for at in range(0, 1000, 200)
@@ -103,7 +103,7 @@ def eager(start, n, each=40):
     return [event("EagerLocalExecute: MatMul", start + k * each, each - 5) for k in range(n)]
 
 
-def test_calls_of_an_evaluation_are_no_steps_of_a_program_that_runs_op_by_op():
+def test_calls_of_an_evaluation_are_not_steps_of_a_program_that_runs_op_by_op():
     """Two calls in a row, then ten ops that Python runs, and again."""
     threads = host(
         line(
@@ -181,7 +181,7 @@ def test_marks_win_over_calls():
     assert (kind, names, spans) == (StepKind.MARKED, ["train 5"], [(0, 200)])
 
 
-def test_iterations_of_a_loop_are_no_steps():
+def test_iterations_of_a_loop_are_not_steps():
     def process(start, iteration):
         return event("ExecutorState::Process", start, 8, id=3, iter_num=iteration)
 
@@ -191,7 +191,7 @@ def test_iterations_of_a_loop_are_no_steps():
     assert found(host(line(*loop))) == (StepKind.NONE, [], [])
 
 
-def test_step_numbers_mark_steps_where_nobody_has_set_r():
+def test_step_numbers_mark_steps_without_r():
     marks = [event("Profiled batch", n * 100, 90, step_num=n) for n in range(2)]
     kind, names, spans = found(host(line(*marks, *call(5, 1, length=60))))
     assert (kind, names) == (StepKind.MARKED, ["Profiled batch 0", "Profiled batch 1"])
@@ -204,7 +204,7 @@ def test_batches_of_keras_on_jax_have_the_number_in_their_names():
     assert (kind, names) == (StepKind.MARKED, ["Profiled batch 7", "Profiled batch 8"])
 
 
-def test_nothing_that_tells_a_step():
+def test_nothing_that_marks_a_step():
     assert found(host(line(event("a:MatMul", 0, 5)))) == (StepKind.NONE, [], [])
 
 

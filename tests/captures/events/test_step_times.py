@@ -88,7 +88,7 @@ def test_events_of_groups_without_a_marker_count_nowhere():
     assert found == {0: (0, 50, {"HOST_COMPUTE": 10, "UNKNOWN": 40})}
 
 
-def test_the_longest_marker_tells_the_span():
+def test_the_longest_marker_gives_the_span():
     found = spent([(0, COMPUTE, 0, 10)], [(0, 0, 20, 0), (0, 5, 100, 0), (0, 0, 95, 0)])
     assert found == {0: (5, 95, {"HOST_COMPUTE": 5, "UNKNOWN": 90})}
 

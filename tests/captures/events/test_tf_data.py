@@ -20,7 +20,7 @@ def pipelines(*lines, classic=False):
     return find_pipelines(forest, rules=REFERENCE if classic else OURS)
 
 
-def told(call):
+def reported(call):
     """Self time, total time, calls and whether it blocks, by iterator."""
     return {
         number: (t.self_ps // 1000, t.duration_ps // 1000, t.n_calls, t.is_blocking)
@@ -39,7 +39,7 @@ def test_iterators_that_call_each_other():
     [pipeline] = found.pipelines
     assert (pipeline.name, pipeline.root, pipeline.feeds_device) == ("Host:0", 1, False)
     [call] = pipeline.calls
-    assert told(call) == {
+    assert reported(call) == {
         1: (20, 100, 1, True), 2: (40, 80, 1, True), 3: (40, 40, 2, True),
     }  # fmt: skip
     assert call.bottleneck == 2  # for equal ones the smaller id
@@ -78,7 +78,7 @@ ASYNCHRONOUS = (
 def test_what_another_thread_produced_counts_for_the_call_that_consumed_it():
     [pipeline] = pipelines(*ASYNCHRONOUS).pipelines
     # It worked from -40 to 60; the consumer waited from 5 to 60. It is not cut.
-    assert told(pipeline.calls[0]) == {
+    assert reported(pipeline.calls[0]) == {
         1: (10, 100, 1, True), 2: (35, 90, 1, True), 3: (100, 100, 1, True),
     }  # fmt: skip
     assert pipeline.calls[0].bottleneck == 3
@@ -91,7 +91,7 @@ def test_what_was_ready_before_held_up_nothing():
         id=2,
     )
     [pipeline] = pipelines(ASYNCHRONOUS[0], early).pipelines
-    assert told(pipeline.calls[0]) == {
+    assert reported(pipeline.calls[0]) == {
         1: (10, 100, 1, True), 2: (90, 90, 1, True), 3: (100, 100, 1, False),
     }  # fmt: skip
     assert pipeline.calls[0].bottleneck == 2
@@ -105,11 +105,11 @@ UNSIGNED = line(
 
 def test_large_ids_stay_apart_and_are_one_only_in_the_reference():
     found = pipelines(UNSIGNED)
-    assert told(found.pipelines[0].calls[0]) == {
+    assert reported(found.pipelines[0].calls[0]) == {
         BIG: (50, 100, 1, True), BIG + 1: (50, 50, 1, True),
     }  # fmt: skip
     assert found.iterators[BIG + 1].parent_id == BIG
-    assert told(pipelines(UNSIGNED, classic=True).pipelines[0].calls[0]) == {
+    assert reported(pipelines(UNSIGNED, classic=True).pipelines[0].calls[0]) == {
         0: (100, 150, 2, True)
     }  # fmt: skip
 
@@ -166,7 +166,7 @@ def test_circles_end():
     assert cut == {1: False, 2: True}
 
 
-def test_events_of_devices_are_no_iterators():
+def test_events_of_devices_are_not_iterators():
     forest = (
         opened(xspace(host(), gpu(line(event("Iterator::Root", 0, 9, id=1))))).hosts[0].forest()
     )

@@ -47,7 +47,7 @@ def test_time_of_a_category_is_that_of_ops_without_what_is_inside():
     assert micros(core.active_ps) == [55.0]
 
 
-def test_the_device_tells_the_time_where_it_does():
+def test_op_times_of_the_device_win():
     ops = [op("%conv", "convolution", 0, 50, device_offset_ps=0, device_duration_ps=20 * US)]
     (core,) = steps_of(one_step(*ops)).cores
     assert micros(core.of(("convolution",))) == [20.0]
@@ -59,7 +59,7 @@ def test_a_step_is_as_long_as_on_the_slowest_core_of_the_host():
     assert [micros(core.idle_ps) for core in found.cores] == [[100.0], [100.0]]
 
 
-def test_steps_have_the_numbers_that_the_device_tells():
+def test_steps_have_the_numbers_of_the_device():
     assert list(steps_of(one_step()).names) == ["5"]
     assert list(steps_of(one_step(), classic=True).names) == ["0"]
 
@@ -89,7 +89,7 @@ def test_idle_time_is_waiting_for_the_hosts_input_where_no_op_waits_for_it():
     assert micros(core.active_ps) == [70.0]
 
 
-def test_what_the_host_waits_for_is_not_asked_where_an_op_waits_for_input():
+def test_ops_that_wait_for_input_count_before_what_the_host_waits_for():
     ops = [op("%conv", "convolution", 0, 70), op("%infeed", "infeed", 70, 5)]
     (core,) = steps_of(one_step(*ops), waited={0: 20 * US}).cores
     assert (micros(core.infeed_ps), micros(core.idle_ps)) == ([5.0], [25.0])
@@ -127,7 +127,7 @@ def test_sparse_cores_have_ids_of_their_own_and_lines_of_their_own():
     assert micros(core.span_ps - core.idle_ps) == [30.0]
 
 
-def test_all_reduce_is_told_apart_by_its_unique_id_or_its_instruction():
+def test_an_all_reduce_has_a_unique_id_or_an_instruction():
     ops = [
         op("%a", "all-reduce", 0, 5, all_reduce_unique_id=7),
         op("%b", "all-reduce fusion", 10, 6, all_reduce_unique_id=7),
@@ -160,9 +160,9 @@ def test_all_collectives_are_communication(category):
     assert spent_on(category, rules=REFERENCE) is Spent.DEVICE_COMPUTE_32
 
 
-def test_the_file_tells_where_a_core_is():
-    told = {"core_details": details(ordinal=2, core=1, chip=5, host=b"worker")}
-    (core,) = tpu_cores(timeline_of(xspace(tpu(3, id=26, stats=told))))
+def test_the_place_of_a_core_comes_from_the_file():
+    reported = {"core_details": details(ordinal=2, core=1, chip=5, host=b"worker")}
+    (core,) = tpu_cores(timeline_of(xspace(tpu(3, id=26, stats=reported))))
     assert (core.id, core.ordinal, core.core, core.chip) == (26, 2, 1, 5)
     assert core.host_name == "worker"
 
@@ -179,9 +179,9 @@ def test_cores_of_planes_without_ids_of_their_own_have_places():
 
 def test_a_chip_works_when_one_of_its_cores_does():
     def core(number, start):
-        told = {"core_details": details(ordinal=number, core=number, chip=0)}
+        reported = {"core_details": details(ordinal=number, core=number, chip=0)}
         ops = [op("%conv", "convolution", start, 30), op("%infeed", "infeed", 80, 10)]
-        return tpu(number, modules=[at("jit_f(1)", 0, 100)], ops=ops, stats=told)
+        return tpu(number, modules=[at("jit_f(1)", 0, 100)], ops=ops, stats=reported)
 
     found = duty_cycle(timeline_of(xspace(core(0, 0), core(1, 20))))
     assert found == DutyCycle(50 * US, 50 * US)

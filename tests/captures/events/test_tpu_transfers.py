@@ -54,12 +54,12 @@ def test_several_runs_in_a_step_are_averaged():
     assert (found.latency_ps, found.occurrences) == (15 * US, 2)
 
 
-def test_where_several_cores_send_on_a_channel_nobody_knows_to_whom():
+def test_where_several_cores_send_on_a_channel_the_receiver_is_unknown():
     both = [op(SEND, "send", 10, 2), op(RECEIVED, "recv-done", 4, 26)]
     assert channels(transfers(both, both)) == []
 
 
-def test_what_is_never_received_is_no_channel():
+def test_what_is_never_received_is_not_a_channel():
     assert channels(transfers([op(SEND, "send", 10, 2)], [])) == []
     assert channels([]) == []
 

@@ -67,14 +67,14 @@ def test_an_evaluation_between_steps_is_named():
         ]
     events.append(event("b:Conv2D", 400 * US, 900 * US))
     run = opened(xspace(host(line(*events))))
-    said = " ".join(overview(run).verdict)
-    assert "Step train 9 took 1.040 ms" in said
-    assert "1.000 ms of it lie between this step and the next" in said
+    text = " ".join(overview(run).verdict)
+    assert "Step train 9 took 1.040 ms" in text
+    assert "1.000 ms of it lie between this step and the next" in text
 
 
 def test_it_decides_the_verdict():
-    said = overview(loop(4, wait_us=50)).verdict
-    assert said[0].startswith("The program is HIGHLY input-bound: 50.0% of the time from one step")
+    lines = overview(loop(4, wait_us=50)).verdict
+    assert lines[0].startswith("The program is HIGHLY input-bound: 50.0% of the time from one step")
     assert overview(loop(4)).verdict[0].startswith("Whether the program waits for its input is not")
     found = [one for one in overview(loop(4, wait_us=50)).advice if "bound" in one.rule]
     assert found[0].gain_fraction == pytest.approx(0.5)

@@ -113,14 +113,14 @@ def sentences(claims):
     return " ".join(claim.text for claim in claims)
 
 
-def test_one_slow_step_is_no_verdict_on_the_others():
+def test_one_slow_step_decides_nothing_about_the_others():
     first = {"length": 20_000, WAIT: 19_000}
     found = judged(first, *[{}] * 9)
     assert (found.kind, found.input_percent) == ("device", 0)
-    said = sentences(about_step_time(run_steps_of(first, *[{}] * 9)))
-    assert "9 steps" in said
-    assert "20.0 times as long" in said
-    assert "Input" in said
+    stated = sentences(about_step_time(run_steps_of(first, *[{}] * 9)))
+    assert "9 steps" in stated
+    assert "20.0 times as long" in stated
+    assert "Input" in stated
     # Two slow steps of ten are part of the pace.
     assert judged(first, first, *[{}] * 8).kind == "host"
 
@@ -129,11 +129,11 @@ def test_a_slow_step_is_explained_by_what_it_has_more_of():
     """Computation takes the most time in every step; only compilation is new in this one."""
     ms = 10**9  # ps
     compiles = {"length": 8 * ms, Spent.HOST_COMPILE: 36 * ms // 10}
-    said = sentences(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
-    assert "8.0 times as long: 3.600 ms more of Compilation, 3.400 ms more of Device c" in said
+    stated = sentences(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
+    assert "8.0 times as long: 3.600 ms more of Compilation, 3.400 ms more of Device c" in stated
     mostly = {"length": 8 * ms, Spent.HOST_COMPILE: 65 * ms // 10}
-    said = sentences(about_step_time(run_steps_of(mostly, *[{}] * 9, total=ms)))
-    assert "8.0 times as long: 6.500 ms more of Compilation; it is left out" in said
+    stated = sentences(about_step_time(run_steps_of(mostly, *[{}] * 9, total=ms)))
+    assert "8.0 times as long: 6.500 ms more of Compilation; it is left out" in stated
 
 
 def test_what_passes_between_the_steps_counts():
@@ -180,7 +180,7 @@ def test_other_levels(amount, level):
         assert bool(one.text) == (level != "no")
 
 
-def test_unexplained_time_is_told_once():
+def test_unexplained_time_is_reported_once():
     found = judged({OTHER: 300})
     assert (found.kind, found.all_other) == ("unknown", NONE)
 

@@ -56,7 +56,7 @@ def cuts(run):
     ]
 
 
-def told(run):
+def reported(run):
     return [(note.severity, note.message) for note in run_steps(run).notes]
 
 
@@ -71,7 +71,7 @@ def test_whole_steps_are_not_cut():
 def test_a_step_without_marker_at_the_beginning_is_cut():
     run = opened(on_gpu(4, unmarked=[0]))
     assert cuts(run) == [("host 0", "0", UNMARKED)]
-    assert told(run) == [
+    assert reported(run) == [
         ("info", "step 0: cut by the beginning of the capture (its marker is not in the capture); "
          "averages are of the others")
     ]  # fmt: skip
@@ -83,7 +83,7 @@ def test_a_step_without_marker_at_the_beginning_is_cut():
 def test_a_step_without_marker_at_the_end_is_cut():
     run = opened(on_gpu(4, unmarked=[3]))
     assert cuts(run) == [("host 0", "3", UNMARKED)]
-    assert told(run)[0][1].startswith("step 3: cut by the end of the capture")
+    assert reported(run)[0][1].startswith("step 3: cut by the end of the capture")
 
 
 def test_calls_between_marked_steps_are_not_cut():
@@ -170,7 +170,7 @@ def test_steps_that_a_tensor_core_lacks_are_cut():
     run = on_tpu([range(4), range(1, 4)])
     assert {name for _, name, _ in cuts(run)} == {"0"}
     assert {reason for _, _, reason in cuts(run)} == {NOT_ON_ALL_CORES}
-    assert [message for _, message in told(run)] == [
+    assert [message for _, message in reported(run)] == [
         "step 0: cut by the beginning of the capture (some cores do not have it); averages are of "
         "the others"
     ]
@@ -217,7 +217,7 @@ def test_hosts_are_aligned_without_steps_that_lack_their_numbers():
     steps = run_steps(run)
     assert steps.names == ["train 11", "train 12", "train 13"]
     assert [one.names for one in steps.hosts] == [steps.names, steps.names]
-    assert told(run)[0] == (
+    assert reported(run)[0] == (
         "info", "step 0: cut by the beginning of the capture (its marker is not in the capture); "
         "left out, as other hosts may not have it",
     )  # fmt: skip
@@ -264,16 +264,16 @@ def test_some_marked_steps_without_computation():
     assert run_steps(run.in_mode(classic=True)).names == ["train 3"]
 
 
-def test_marked_steps_without_kernels_are_told():
+def test_marked_steps_without_kernels_have_a_note():
     run = opened(on_gpu(3, lost=[5, 6]))
     assert run_steps(run).names == ["train 0", "train 1"]
-    assert [message for _, message in told(run)] == [
+    assert [message for _, message in reported(run)] == [
         "1 marked step is left out, because no computation was found in it (train 2): the devices "
         "ran nothing for such a step, or ran it before or after the capture"
     ]
 
 
-def test_marked_steps_of_which_a_tpu_knows_nothing_are_told():
+def test_marked_steps_that_a_tpu_lacks_have_a_note():
     space = xspace(
         host(line(*(event("train", n * 100, 90, step_num=n, _r=1) for n in range(2)))),
         tpu(0, steps=[at("7", 0, 100)], modules=[at("jit_f(1)", 0, 100)],

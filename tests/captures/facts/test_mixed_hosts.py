@@ -85,7 +85,7 @@ def test_ops_of_a_chief_count_but_are_not_those_of_devices():
     assert ops["a"]["host_or_device"] == "Host"
 
 
-def test_programs_that_a_chief_compiled_for_its_cpu_are_no_ops_of_devices():
+def test_programs_that_a_chief_compiled_for_its_cpu_are_not_ops_of_devices():
     compiled = event("fusion", 5, 900_000, hlo_op="fusion.9", hlo_module="jit_host", program_id=9)
     threads = xspace(host(line(compiled, id=7, name="tf_numa_-1_Eigen/7")))
     alone = opened(threads)
@@ -97,7 +97,7 @@ def test_programs_that_a_chief_compiled_for_its_cpu_are_no_ops_of_devices():
 
 
 @pytest.mark.parametrize("name", ["gpu and tpu", "tpu and gpu", "all"])
-def test_gpus_beside_tpus_are_told(name):
+def test_gpus_beside_tpus_have_a_note(name):
     run = run_of(name)
     steps = run_steps(run)
     [number] = [n for n, one in enumerate(run.hosts) if one.machine == "gpu-machine"]
@@ -111,7 +111,7 @@ def test_gpus_beside_tpus_are_told(name):
         assert "several kinds" not in messages(tool(run, host=f"host {number}").notes)
 
 
-def test_gpus_beside_tpus_of_one_host_are_told():
+def test_gpus_beside_tpus_of_one_host_have_a_note():
     run = run_of("both in one")
     assert "has TPUs and GPUs: its steps and device ops are those of the TPUs" in (
         messages(run_steps(run).notes)
@@ -119,7 +119,7 @@ def test_gpus_beside_tpus_of_one_host_are_told():
     assert [row["hlo_op_name"] for row in hlo_stats(run).to_rows()] == ["fusion.1"]
 
 
-def test_gpus_of_several_kinds_are_told():
+def test_gpus_of_several_kinds_have_a_note():
     run = run_of("two gpus")
     assert "Nvidia GPU (Ampere), Nvidia GPU (Volta)" in messages(op_profile(run).notes)
     assert "several kinds" not in messages(op_profile(opened(with_gpu(), with_gpu())).notes)
@@ -131,7 +131,7 @@ def test_the_reference_has_no_such_notes():
     assert [note for note in notes if note.severity != "info"] == []
 
 
-def test_tpus_of_which_nothing_was_recorded_are_told():
+def test_tpus_without_events_have_a_note():
     space = capture(2)
     space.planes.add(name="/device:TPU:0")
     run = opened(space)

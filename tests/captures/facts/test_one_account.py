@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import tfprof
-from tests.captures.facts.account import UNKNOWN, all_said, asked_of
+from tests.captures.facts.account import UNKNOWN, all_statements, answer_of
 from tests.captures.tools.oracle import CAPTURES, folder, run_of
 from tests.captures.tools.small_captures import files
 from tfprof import tools
@@ -42,11 +42,11 @@ def recorded(name):
 @pytest.mark.parametrize("name", RUNS)
 def test_all_state_the_same(name):
     run = recorded(name)
-    said = all_said(run)
-    assert said.disagreements == {}
+    statements = all_statements(run)
+    assert statements.disagreements == {}
     steps = run_steps(run)
     if steps.n_steps:
-        by_what = said.by_what
+        by_what = statements.by_what
         assert len(by_what["step_ms"]) >= 9
         assert len(by_what["input_share"]) >= 4
         assert len(by_what["n_steps"]) >= 6
@@ -54,9 +54,9 @@ def test_all_state_the_same(name):
         stated, recorded_input = (next(iter(one.values())) for one in shares)
         assert stated in (UNKNOWN, pytest.approx(recorded_input, rel=1e-9))
         if stated == UNKNOWN:
-            told = [text for tool in ("overview", "input_pipeline", "monitor")
+            verdicts = [text for tool in ("overview", "input_pipeline", "monitor")
                     for text in getattr(tools, tool)(run).verdict]  # fmt: skip
-            assert not any("input-bound:" in text for text in told)
+            assert not any("input-bound:" in text for text in verdicts)
 
 
 @pytest.mark.parametrize("name", CAPTURES)
@@ -92,8 +92,8 @@ def test_a_slice_states_what_the_whole_states_of_its_steps(name, tmp_path):
     part_path = tmp_path / "part.xplane.pb"
     tools.slice_capture(path, part_path, tools.SliceChoice(steps=(numbers[0], numbers[-1])))
     part = tfprof.open_run(part_path)
-    said = all_said(part)
-    assert said.disagreements == {}
+    statements = all_statements(part)
+    assert statements.disagreements == {}
     rows = {row["stepnum"]: row for row in tools.overview(run, step=numbers).to_rows("steps")}
     of_part = {row["stepnum"].removesuffix(" (cut)"): row
                for row in tools.overview(part).to_rows("steps")}  # fmt: skip
@@ -121,7 +121,7 @@ def test_numbers_of_sentences_are_those_of_claims(name):
     run = recorded(name)
     side = Side("other", None, run)
     names = [one.tool.replace("-", "_") for one in tools.tools_with_data(())]
-    results = [asked_of(tool, run) for tool in names]
+    results = [answer_of(tool, run) for tool in names]
     results = [one for one in (*results, diff(Side("one", None, run), side)) if one is not None]
     advised = (*tools.advice(run), *(one for result in results for one in result.advice))
     stated = (*(one.claim for one in advised), *(one for r in results for one in r.claims))

@@ -26,14 +26,14 @@ def test_steps_of_one_number_are_the_same():
     assert [one.names for one in steps.hosts] == [steps.names, steps.names]
 
 
-def test_in_the_reference_time_tells():
+def test_in_the_reference_times_decide():
     run = opened(capture(5, first=10), capture(4, first=12))
     steps = run_steps(run.in_mode(classic=True))
     assert steps.hosts[0].names == ["train 10", "train 11", "train 12", "train 13"]
     assert steps.hosts[1].names == ["train 12", "train 13", "train 14", "train 15"]
 
 
-def test_clocks_that_are_hours_apart_are_told():
+def test_clocks_that_are_hours_apart_have_a_note():
     late = capture(3)
     late.planes[0].lines[0].timestamp_ns = START_NS + 2 * 3600 * 10**9
     steps = run_steps(opened(capture(3), late))
@@ -60,7 +60,7 @@ def test_hosts_with_other_numbers_of_steps():
     ]
 
 
-def test_a_host_without_steps_is_told():
+def test_a_host_without_steps_has_a_note():
     empty = xspace(host(line(event("a:B", 0, 5))))
     assert notes(opened(capture(2), empty)) == [("warning", "host 1")]
 
@@ -80,7 +80,7 @@ def test_a_host_without_devices_among_others_gives_orders_only():
     assert run_steps(run).hosts[0].core_id == 1001
 
 
-def test_gpus_of_which_nothing_was_recorded_are_told():
+def test_gpus_without_events_have_a_note():
     space = capture(2)
     space.planes.add(name="/device:GPU:0")
     steps = run_steps(opened(space))
@@ -89,7 +89,7 @@ def test_gpus_of_which_nothing_was_recorded_are_told():
     assert run_steps(opened(space).in_mode(classic=True)).n_steps == 0
 
 
-def test_calls_of_functions_that_count_as_steps_are_told():
+def test_calls_of_functions_that_count_as_steps_have_a_note():
     space = xspace(host(line(event("FunctionRun", 0, 50, _r=1), event("a:B", 5, 10))))
     steps = run_steps(opened(space))
     assert steps.n_steps == 1

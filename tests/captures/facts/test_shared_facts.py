@@ -38,12 +38,12 @@ def answers():
 
 def steps_of(found):
     """The steps of each tool: their number, mean time in ms, and share of input."""
-    said = {}
+    stated = {}
     if "performance" not in found["overview"].tables:
-        return said
+        return stated
     performance = {row["category"]: row for row in found["overview"].to_rows("performance")}
     first = re.search(r"\((\d+) steps", " ".join(found["overview"].verdict))
-    said["overview"] = (
+    stated["overview"] = (
         int(first[1]) if first else 1,
         performance["Step time"]["average_ms"],
         performance["Input"]["share"],
@@ -52,7 +52,7 @@ def steps_of(found):
     percent = row["infeed_percent_average"]
     share = performance["Input"]["share"] if percent is None else percent / 100
     assert percent is not None or not found["overview"].claims[0].is_known
-    said["monitor"] = (row["steps"], row["step_ms_average"], share)
+    stated["monitor"] = (row["steps"], row["step_ms_average"], share)
     again = re.search(
         r"takes ([\d.,]+) ms on average \((\d+)", " ".join(found["input-pipeline"].verdict)
     )
@@ -60,24 +60,24 @@ def steps_of(found):
         share = re.search(
             r"([\d.]+)% of the step time is waiting", found["input-pipeline"].verdict[0]
         )
-        said["input-pipeline"] = (
+        stated["input-pipeline"] = (
             int(again[2]),
             float(again[1].replace(",", "")),
             float(share[1]) / 100 if share else performance["Input"]["share"],
         )
-    return said
+    return stated
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_steps_and_waiting_for_input(answers, capture):
     _, found = answers(capture)
-    said = steps_of(found)
-    if not said:
+    stated = steps_of(found)
+    if not stated:
         assert "No step time was measured" in found["overview"].verdict[0]
         assert found["monitor"].to_rows()[0]["steps"] == 0
         return
-    n_steps, step_ms, share = said["overview"]
-    for tool, (count, mean_ms, waits) in said.items():
+    n_steps, step_ms, share = stated["overview"]
+    for tool, (count, mean_ms, waits) in stated.items():
         assert count == n_steps, tool
         assert mean_ms == pytest.approx(step_ms, abs=6e-4, rel=1e-6), tool
         assert waits == pytest.approx(share, abs=6e-4), tool
@@ -126,14 +126,14 @@ def test_the_iterator_that_holds_up_the_input(answers, capture):
     _, found = answers(capture)
     if "tf-data" not in found:
         pytest.skip("no tf.data")
-    said = [
+    stated = [
         one.evidence["op"]
         for one in found["overview"].advice
         if one.rule in ("input-pipeline/bound", "input-pipeline/slow-iterator")
         and "op" in one.evidence
     ]
     held = {one.evidence["iterator"] for one in found["tf-data"].advice}
-    assert set(said) <= held
+    assert set(stated) <= held
     is_slow = found["tf-data"].table().properties["is_input_bound"] == "true"
     assert is_slow == bool(found["tf-data"].to_rows("bottlenecks"))
     no_slow = any(
@@ -242,6 +242,6 @@ FOREIGN = re.compile(r"tf\.function|Keras|tf\.data|tf\.profiler|tf\.config|Tenso
 @pytest.mark.parametrize("capture", [name for name in CAPTURES if "jax" in name])
 def test_words_fit_the_framework(answers, capture):
     _, found = answers(capture)
-    said = [*found["overview"].verdict, *(one.message for one in found["overview"].advice)]
-    said += [note.message for note in found["overview"].notes]
-    assert not [text for text in said if FOREIGN.search(text)]
+    stated = [*found["overview"].verdict, *(one.message for one in found["overview"].advice)]
+    stated += [note.message for note in found["overview"].notes]
+    assert not [text for text in stated if FOREIGN.search(text)]

@@ -150,7 +150,7 @@ def test_values_of_instructions_that_are_not_there_keep_their_size():
     )
 
 
-def test_nonsense_in_a_plan_is_said():
+def test_nonsense_in_a_plan_is_reported():
     trace = [(ALLOC, "a"), (ALLOC, "a"), (FREE, "b"), (ALLOC, "?"), (7, "a"), (SHARE, "a", "a")]
     use = memory_use(read(with_buffers(allocations=[TEMPORARY], trace=trace)))
     assert use.sizes_bytes == (0, 1024, 1024, 1024, 1024, 1024, 1024)

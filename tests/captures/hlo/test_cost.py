@@ -44,11 +44,11 @@ def test_bytes_are_operands_and_result():
     assert found == Cost(32, 32, 0, 384, 256, 128)
 
 
-def test_functions_of_the_math_library_are_told_apart():
+def test_functions_of_the_math_library_are_distinguished():
     assert cost(A, op("x", "exponential", "f32[4,8]", "a")).transcendentals == 32
 
 
-def test_other_memories_are_told_apart():
+def test_other_memories_are_distinguished():
     far = op("a", "parameter", "f32[4,8]{1,0:S(5)}")
     found = cost(far, op("x", "copy", "f32[4,8]", "a"))
     assert (found.bytes_accessed, found.main_read_bytes, found.main_write_bytes) == (256, 0, 128)

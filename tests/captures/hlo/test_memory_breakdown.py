@@ -28,7 +28,7 @@ def test_nothing():
 
 
 @pytest.mark.parametrize("data", [b"\x0a\x05", b"\x0a\x02\x08\xff", b"\xff"])
-def test_damage_is_said(data):
+def test_damage_is_refused(data):
     with pytest.raises(MalformedProfileError):
         memory_accesses(data)
 

@@ -46,7 +46,7 @@ def test_after_ctrl_c_the_answer_is_of_what_was_read():
     assert answer.to_rows() == of_two.to_rows()
 
 
-def test_every_byte_is_told():
+def test_progress_counts_every_byte():
     listed, seen = files(*HOSTS), Seen()
     Fleet("", listed, watch=seen).ask(tools.op_stats)
     assert seen.done == seen.expected == sum(file.n_bytes for file in listed)

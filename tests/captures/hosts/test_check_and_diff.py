@@ -72,8 +72,8 @@ def test_a_difference_is_the_same(name):
 def test_moments_of_chosen_steps_need_no_events(name):
     run, _ = condensed(name, partial(look_at, asked={}))
     of_facts, of_events = (moments_of_run(side_of(one).steps) for one in (run, run_of(name)))
-    for told, expected in zip(of_facts.__dict__.values(), of_events.__dict__.values(), strict=True):
-        assert {key: one.tolist() for key, one in told.items()} == {
+    for mine, expected in zip(of_facts.__dict__.values(), of_events.__dict__.values(), strict=True):
+        assert {key: one.tolist() for key, one in mine.items()} == {
             key: one.tolist() for key, one in expected.items()
         }
 
@@ -82,6 +82,6 @@ def test_tables_of_tools_compare():
     look = partial(look_at, tool="op-stats", asked={})
     run, fleet = condensed("cpu-multi-worker", look)
     opened = run_of("cpu-multi-worker")
-    told = diff(run, opened, tool="op-stats").to_dict()
-    assert told == diff(opened, opened, tool="op-stats").to_dict()
+    reported = diff(run, opened, tool="op-stats").to_dict()
+    assert reported == diff(opened, opened, tool="op-stats").to_dict()
     assert (fleet.facts.n_rounds, fleet.facts.n_reopened) == (0, 0)

@@ -49,7 +49,7 @@ def overview(run):
     return tools.overview(run).to_dict()
 
 
-def asked(folder, engine):
+def answer_of(folder, engine):
     fleet = fleet_of(folder, engine=engine)
     answer = fleet.ask(overview)
     return answer, fleet.facts.part.to_bytes()
@@ -62,7 +62,7 @@ def reads(folder):
 def test_the_same_bytes_as_one_process(cluster, folder):
     logs = folder(*(f"h{number:02}" for number in range(6)))
     (logs / "h06.xplane.pb").write_bytes(b"damaged")
-    assert asked(logs, cluster) == asked(logs, OneProcess())
+    assert answer_of(logs, cluster) == answer_of(logs, OneProcess())
     assert len(reads(logs)) == 6  # the client reads the first host
 
 
@@ -82,7 +82,7 @@ def test_groups_of_neighbours_are_merged_on_workers(cluster, folder):
 def test_a_worker_that_is_killed_costs_its_own_work(cluster, folder):
     """It dies while it reads; a slow worker does not keep the other from reading the rest."""
     logs = folder("h00", "h01 slow", *(f"h{number:02}" for number in range(2, 6)))
-    expected = asked(logs, OneProcess())
+    expected = answer_of(logs, OneProcess())
     fleet = fleet_of(logs, engine=cluster)
     before, victims = cluster.parts, []
 
@@ -110,10 +110,10 @@ def test_a_file_that_kills_its_workers_is_named_and_the_others_are_read(cluster,
     logs = folder("h00", "h01-deadly", *(f"h{number:02}" for number in range(2, 5)))
     fleet = fleet_of(logs, engine=cluster)
     fleet.ask(overview)
-    told = {host.label: host.error for host in fleet.facts.part.hosts.values()}
-    assert told.pop("h01-deadly") == KILLED
-    assert set(told.values()) == {""}
-    assert len(told) == 4
+    reported = {host.label: host.error for host in fleet.facts.part.hosts.values()}
+    assert reported.pop("h01-deadly") == KILLED
+    assert set(reported.values()) == {""}
+    assert len(reported) == 4
 
 
 def test_a_file_that_workers_do_not_find_is_named_with_the_worker(cluster, folder):
@@ -150,7 +150,7 @@ def test_a_scheduler_that_does_not_answer():
         DaskEngine(address, timeout_seconds=0.2).__enter__()
 
 
-def test_a_scheduler_that_wants_certificates():
+def test_a_scheduler_that_requires_certificates():
     with pytest.raises(InputError, match=r"names none: set distributed\.comm\.tls\.ca-file"):
         DaskEngine("tls://scheduler:8786").__enter__()
 
@@ -163,14 +163,14 @@ def test_a_scheduler_by_its_address(folder, tmp_path_factory):
     ) as theirs:  # fmt: skip
         engine = DaskEngine(theirs.scheduler_address)
         engine.tasks = "tests.captures.hosts.dask_tasks"
-        assert asked(logs, engine) == asked(logs, OneProcess())
+        assert answer_of(logs, engine) == answer_of(logs, OneProcess())
 
 
 def test_nothing_of_dask_is_changed_for_the_process(cluster, folder):
     import dask
 
     before = dict(dask.config.config)
-    asked(folder("h00", "h01"), cluster)
+    answer_of(folder("h00", "h01"), cluster)
     assert dask.config.config == before
     with pytest.raises(ValueError, match="No global client found"):
         distributed.get_client()

@@ -33,7 +33,7 @@ def test_processes_give_the_same_and_outlive_a_death():
     assert merge(parts).to_bytes() == expected()
 
 
-def test_processes_start_before_it_is_known_what_is_asked():
+def test_processes_start_before_the_request():
     engine = Processes(2)
     with engine.begun(len(files(*CAPTURES))):
         assert len(multiprocessing.active_children()) == 2
@@ -46,7 +46,7 @@ def test_processes_start_before_it_is_known_what_is_asked():
         assert not multiprocessing.active_children()
 
 
-def test_processes_that_die_before_they_are_asked_are_replaced():
+def test_processes_that_die_before_the_request_are_replaced():
     engine = Processes(2)
     with engine.begun(2):
         started = multiprocessing.active_children()
@@ -65,8 +65,8 @@ def _dies_at_the_gpu(file, wanted):
 def test_a_file_that_kills_its_process_is_named(monkeypatch):
     monkeypatch.setattr(engines, "_condensed", _dies_at_the_gpu)
     part = merge(Processes(2).parts(files("gpu-synthetic", "cpu-no-steps"), WANTED))
-    told = {host.label: host.error for host in part.hosts.values()}
-    assert told == {"gpu-host-a": engines.KILLED, "worker0": ""}
+    reported = {host.label: host.error for host in part.hosts.values()}
+    assert reported == {"gpu-host-a": engines.KILLED, "worker0": ""}
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_damaged_bytes_are_refused(data):
         {"records": "events.ops.device_ops:OpKey", "of": {}, "rows": [0]},
         {"calls": "events.ops.device_ops:OpKey", "of": [[]]},
         {"enums": "run.memo:Memo", "of": [1]},
-        {"words": ["nobody"]},
+        {"words": ["unknown"]},
         [],
         7,
     ],
@@ -141,7 +141,7 @@ def test_made_up_bytes_are_refused(column):
         decode(header + content)
 
 
-def test_another_version_says_what_to_do(monkeypatch):
+def test_another_version_has_a_remedy(monkeypatch):
     data = encode(1)
     monkeypatch.setattr(codec, "VERSION", 3)
     with pytest.raises(MalformedProfileError, match="version 2, and this tfprof has version 3"):

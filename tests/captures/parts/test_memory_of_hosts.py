@@ -91,9 +91,9 @@ def test_a_part_of_a_file_alone(tmp_path):
     path.write_bytes(recorded(5).SerializeToString())
     key = _host_steps.key()
     part = condense(HostFile(0, str(path), 1), Wanted((key,)))
-    [told] = condensed_run("", Facts(part, None, None)).hosts
+    [reported] = condensed_run("", Facts(part, None, None)).hosts
     [opened] = open_run(path).hosts
-    times = [_host_steps(host).times for host in (told, opened)]
+    times = [_host_steps(host).times for host in (reported, opened)]
     assert times[0].kinds == times[1].kinds
     assert len(times[0].kinds) == 3
     assert times[0].spent_ps.tolist() == times[1].spent_ps.tolist()

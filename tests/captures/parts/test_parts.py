@@ -99,11 +99,11 @@ def test_tools_answer_as_of_open_hosts(captures, classic):
     for name in TOOLS:
         tool = getattr(tools, name)
 
-        def asked(run, tool=tool):
+        def question(run, tool=tool):
             return json.dumps(tool(run, classic=classic).to_dict())
 
         fleet = fleet_of(paths)
-        assert fleet.ask(asked) == asked(opened), name
+        assert fleet.ask(question) == question(opened), name
         assert fleet.facts.n_rounds <= 1, name  # the second host may be of another kind
         assert not fleet.facts.n_reopened, name
 
@@ -115,11 +115,11 @@ def test_questions_about_one_host_or_step_are_answered_too():
         for name in ("op_stats", "memory", "pod", "tf_data"):
             tool = getattr(tools, name)
 
-            def asked(run, tool=tool, options=options):
+            def question(run, tool=tool, options=options):
                 return json.dumps(tool(run, **options).to_dict())
 
             fleet = fleet_of(paths)
-            assert fleet.ask(asked, host=options.get("host")) == asked(opened)
+            assert fleet.ask(question, host=options.get("host")) == question(opened)
 
 
 def test_a_host_that_cannot_be_read_is_named(tmp_path):
@@ -148,11 +148,11 @@ def test_the_wire_form_is_small():
 def test_pages_are_those_of_open_hosts(page):
     paths = [file.path for file in files("cpu-multi-worker")]
 
-    def asked(run):
+    def question(run):
         return Site([opened_run(run, "logs")]).page(page, {}).to_json()
 
     fleet = fleet_of(paths)
-    assert fleet.ask(asked) == asked(tools.open_run(paths))
+    assert fleet.ask(question) == question(tools.open_run(paths))
     assert (fleet.facts.n_rounds, fleet.facts.n_reopened) == (0, 0)
 
 
@@ -160,11 +160,11 @@ def test_a_trace_takes_one_host_at_a_time():
     paths = [file.path for file in files("cpu-multi-worker")]
     fleet = fleet_of(paths)
     for options in ({}, {"step": 1108}, {"host": "worker1_6009"}):
-        told = fleet.ask(lambda run, options=options: tools.trace(run, **options))
+        reported = fleet.ask(lambda run, options=options: tools.trace(run, **options))
         opened = tools.trace(tools.open_run(paths), **options)
-        assert told.to_dict() == opened.to_dict()
+        assert reported.to_dict() == opened.to_dict()
         fleet.facts.n_reopened = 0
-        assert b"".join(told.pieces()) == b"".join(opened.pieces())
+        assert b"".join(reported.pieces()) == b"".join(opened.pieces())
         assert fleet.facts.n_reopened <= len(paths)
 
 

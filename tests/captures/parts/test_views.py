@@ -61,18 +61,18 @@ def assert_same_sums(one, other):
 def test_sums_and_executions_are_those_of_open_hosts(captures, classic):
     paths = paths_of(captures)
     opened = Profiler.from_xspace(open_run(paths), classic=classic)
-    told, fleet = condensed(paths, classic=classic)
-    assert_same_sums(opened, told)
+    merged, fleet = condensed(paths, classic=classic)
+    assert_same_sums(opened, merged)
     for view in (
         "scope",
         "graph",
         "op",
         *(["code"] if session_of(opened).profile.has_traces else []),
     ):
-        assert told.view(view).to_rows() == opened.view(view).to_rows()
+        assert merged.view(view).to_rows() == opened.view(view).to_rows()
     assert fleet.facts.n_rounds <= 1  # the second host may be of another kind
     assert not fleet.facts.n_reopened
-    assert told.serialize_to_string() == opened.serialize_to_string()
+    assert merged.serialize_to_string() == opened.serialize_to_string()
     assert fleet.facts.n_reopened == len(paths)  # each host once, for the executions
 
 
@@ -100,15 +100,15 @@ def test_a_host_with_far_fewer_steps_is_in_none(tmp_path):
         (tmp_path / f"{worker}.xplane.pb").write_bytes(data)
     paths = sorted(map(str, tmp_path.iterdir()))
     opened = Profiler.from_xspace(open_run(paths))
-    told, _ = condensed(paths)
-    assert_same_sums(opened, told)
-    assert told.steps == list(range(10))
-    for records in session_of(told).profile.steps.records.values():
+    merged, _ = condensed(paths)
+    assert_same_sums(opened, merged)
+    assert merged.steps == list(range(10))
+    for records in session_of(merged).profile.steps.records.values():
         assert records.values[:3, 0].tolist() == [2, 0, 600]
-    assert "runs of ops were in no step" in " ".join(one.text for one in told.notices)
+    assert "runs of ops were in no step" in " ".join(one.text for one in merged.notices)
     alone = Profiler.from_xspace(open_run(paths), host="w2")
     assert alone.steps == [0, 1]
-    assert told.serialize_to_string() == opened.serialize_to_string()
+    assert merged.serialize_to_string() == opened.serialize_to_string()
 
 
 @pytest.fixture
@@ -133,15 +133,15 @@ def pair(tmp_path):
 
 def test_hand_computed_sums(pair):
     paths, graph = pair
-    told, fleet = condensed(paths, graph=graph)
-    steps = session_of(told).profile.steps
-    assert told.steps == [5, 6]
-    for step in told.steps:
+    merged, fleet = condensed(paths, graph=graph)
+    steps = session_of(merged).profile.steps
+    assert merged.steps == [5, 6]
+    for step in merged.steps:
         (row,) = steps.records[step].rows.tolist()
         n_runs, _, cpu_micros, *_ = steps.records[step].values[:, 0].tolist()
-        assert session_of(told).profile.ops.name(row) == "y"
+        assert session_of(merged).profile.ops.name(row) == "y"
         assert (n_runs, cpu_micros) == (4, 800)  # from two workers
-    assert_same_sums(Profiler.from_xspace(open_run(paths), graph), told)
+    assert_same_sums(Profiler.from_xspace(open_run(paths), graph), merged)
     sums = op_sums(open_run(paths[0]).hosts[0])
     assert [tuple(op) for op in sums.ops] == [("y", "Relu"), ("PartitionedCall/y", "Relu")]
     assert sums.sums.micros.tolist() == [100, 100, 300, 300]  # by op, then by step
@@ -154,12 +154,12 @@ def test_of_runs_at_the_same_time_the_window_is_shorter_than_their_time(tmp_path
     path = tmp_path / "w0.xplane.pb"
     ran = [line(event("y:Relu", 100_000, 500_000)), line(event("y:Relu", 200_000, 700_000))]
     path.write_bytes(xspace(host(*ran)).SerializeToString())
-    told, _ = condensed([str(path)])
-    records = session_of(told).profile.steps.records[0]
+    merged, _ = condensed([str(path)])
+    records = session_of(merged).profile.steps.records[0]
     assert records.values[:, 0].tolist()[:3] == [2, 0, 1200]
     first, last = records.window[:, 0].tolist()
     assert last - first == 800
-    assert_same_sums(Profiler.from_xspace(open_run(str(path))), told)
+    assert_same_sums(Profiler.from_xspace(open_run(str(path))), merged)
 
 
 def test_a_step_is_the_same_step_of_all_hosts(tmp_path):

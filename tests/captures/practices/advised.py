@@ -8,12 +8,12 @@ US = 1000
 """A microsecond in nanoseconds, the unit of the builders."""
 
 
-def said(run, rule, **question):
+def advice_of(run, rule, **question):
     return [one for one in advice(run, **question) if one.rule == rule]
 
 
 def the(run, rule):
-    (found,) = said(run, rule)
+    (found,) = advice_of(run, rule)
     return found
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import hlo_programs as hlo
-from tests.captures.practices.advised import on_tpu, op, said, the
+from tests.captures.practices.advised import advice_of, on_tpu, op, the
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX, NEITHER, TENSORFLOW
@@ -53,14 +53,14 @@ def test_a_step_of_many_calls_should_be_one():
     assert found.evidence["call_count"] == 3
 
 
-def test_a_step_that_is_one_call_is_not_told_to_become_one():
+def test_a_step_that_is_one_call_need_not_become_one():
     found = the(steps(call("update", 0, 900)), "python/unexplained")
     assert "A step is one call already, of update: run several steps" in found.message
     assert "one jax.jit" not in found.message
 
 
 @pytest.mark.parametrize("name", ["<unknown> acquire", "time sleep", "queue.py:154 get"])
-def test_a_step_that_waits_is_told_what_it_waits_in(name):
+def test_a_step_that_waits_has_the_call_it_waits_in(name):
     found = the(steps(call("f", 0, 100), frame(name, 200, 800)), "python/unexplained")
     assert f"{name}: 80.0% of the step time" in found.message
     assert "The program waits there. Make what it waits for faster" in found.message
@@ -80,9 +80,9 @@ def test_what_the_runtime_does_is_not_called_code_that_can_be_made_faster():
     assert described(ran) == "the runtime (TFE_Py_Execute)"
 
 
-def test_waiting_for_ops_is_no_annotation():
+def test_waiting_for_ops_is_not_an_annotation():
     waits = ("np.asarray(jax.Array)", 100, 900, {})
-    assert said(steps(call("f", 0, 100), waits), "python/unexplained") == []
+    assert advice_of(steps(call("f", 0, 100), waits), "python/unexplained") == []
 
 
 def callback(took, *between, period=1000):
@@ -94,7 +94,7 @@ def test_a_callback_between_steps_is_named():
     found = the(run, "between-steps/share")
     assert found.share == pytest.approx(2700 / 3100)
     assert "train.py:7 on_batch_end, 0.900 ms each time. Do it less often" in found.message
-    assert said(run, "python/unexplained") == []
+    assert advice_of(run, "python/unexplained") == []
 
 
 def test_what_is_not_recorded_between_steps_is_unknown():
@@ -123,9 +123,9 @@ def test_ops_between_steps_are_those_of_other_calls():
     assert "ops that are in no step, those of evaluate. Run them less often" in found.message
 
 
-def test_little_time_between_steps_is_no_advice():
+def test_little_time_between_steps_gives_no_advice():
     run = steps(("a:MatMul", 0, 960, {}), long=960)
-    assert said(run, "between-steps/share") == []
+    assert advice_of(run, "between-steps/share") == []
 
 
 def compiling(name="f"):
@@ -209,10 +209,10 @@ def test_names_with_braces_are_shown_as_they_are():
         steps((evil, 0, 900, calls)),
         on_tpu((evil, "loop fusion", 0, 90, f"model/{evil}:MatMul")),
     ]
-    said = [one for run in runs for one in advice(run)]
+    every_advice = [one for run in runs for one in advice(run)]
     for rule in ("python/unexplained", "between-steps/share", "compilation/share",
                  "input-pipeline/bound", "tf-function/retracing", "ops/heaviest"):  # fmt: skip
-        assert any(evil in one.message for one in said if one.rule == rule), rule
+        assert any(evil in one.message for one in every_advice if one.rule == rule), rule
 
 
 @pytest.mark.parametrize("words", [TENSORFLOW, JAX, NEITHER])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.captures.practices.advised import US, on_tpu, op, said, the
+from tests.captures.practices.advised import US, advice_of, on_tpu, op, the
 from tests.captures.tools.recorded import recorded
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.practices.practices import PRACTICES, advice
@@ -131,32 +131,32 @@ def test_behind_a_prefetch_is_what_is_slow():
 
 
 def test_little_waiting_is_none():
-    assert said(iterators(49, 200), "input-pipeline/bound") == []
-    assert said(iterators(50, 200), "input-pipeline/bound") != []
+    assert advice_of(iterators(49, 200), "input-pipeline/bound") == []
+    assert advice_of(iterators(50, 200), "input-pipeline/bound") != []
 
 
 def test_prefetch_is_missing():
     missing = the(iterators(300, 200, top="Batch"), "input-pipeline/prefetch")
     assert missing.gain_fraction == pytest.approx(0.3)
     assert "prefetch(tf.data.AUTOTUNE)" in missing.message
-    assert said(iterators(300, 200), "input-pipeline/prefetch") == []
-    assert said(iterators(30, 200, top="Batch"), "input-pipeline/prefetch") == []
+    assert advice_of(iterators(300, 200), "input-pipeline/prefetch") == []
+    assert advice_of(iterators(30, 200, top="Batch"), "input-pipeline/prefetch") == []
 
 
 @pytest.mark.parametrize("top", ["MapAndBatchV2", "ParallelMapV2", "ParallelBatch", "PrefetchV2"])
 def test_iterators_that_run_ahead_need_no_prefetch(top):
-    assert said(iterators(300, 200, top=top), "input-pipeline/prefetch") == []
+    assert advice_of(iterators(300, 200, top=top), "input-pipeline/prefetch") == []
 
 
-def test_what_prefetch_saves_is_no_more_than_what_runs_meanwhile():
+def test_prefetch_saves_at_most_what_runs_meanwhile():
     found = the(iterators(900, 900, top="Batch"), "input-pipeline/prefetch")
     assert found.gain_fraction == pytest.approx(0.1)
-    assert said(iterators(960, 960, top="Batch"), "input-pipeline/prefetch") == []
+    assert advice_of(iterators(960, 960, top="Batch"), "input-pipeline/prefetch") == []
 
 
-def test_of_one_step_nothing_is_said_of_the_input():
+def test_one_step_gives_no_advice_about_input():
     waits = op("IteratorGetNext:IteratorGetNext", 0, 900)
-    assert said(one_step(waits), "input-pipeline/bound") == []
+    assert advice_of(one_step(waits), "input-pipeline/bound") == []
 
 
 def unknown_input(call_us, busy_us=500):
@@ -171,10 +171,10 @@ def test_slow_iterators_that_steps_may_wait_for():
     assert found.share == pytest.approx(0.2)
     assert found.evidence["op"] == "Iterator::Map"
     assert found.evidence["slow_call_share"] == 1.0
-    assert said(unknown_input(50), "input-pipeline/slow-iterator") == []
-    assert said(unknown_input(200, busy_us=990), "input-pipeline/slow-iterator") == []
-    assert said(iterators(0, 200), "input-pipeline/slow-iterator") == []
-    assert said(iterators(300, 200), "input-pipeline/slow-iterator") == []
+    assert advice_of(unknown_input(50), "input-pipeline/slow-iterator") == []
+    assert advice_of(unknown_input(200, busy_us=990), "input-pipeline/slow-iterator") == []
+    assert advice_of(iterators(0, 200), "input-pipeline/slow-iterator") == []
+    assert advice_of(iterators(300, 200), "input-pipeline/slow-iterator") == []
 
 
 def with_copy(name, duration):
@@ -186,9 +186,9 @@ def test_copies():
     assert found.gain_fraction == pytest.approx(0.099)  # the launch takes 1 µs
     found = the(with_copy("MemcpyD2H", 100), "copies/to-host")
     assert found.gain_fraction == pytest.approx(0.1)
-    assert said(with_copy("MemcpyH2D", 40), "copies/to-device") == []
-    assert said(with_copy("MemcpyD2H", 40), "copies/to-host") == []
-    assert said(with_copy("MemcpyD2H", 100), "copies/to-device") == []
+    assert advice_of(with_copy("MemcpyH2D", 40), "copies/to-device") == []
+    assert advice_of(with_copy("MemcpyD2H", 40), "copies/to-host") == []
+    assert advice_of(with_copy("MemcpyD2H", 100), "copies/to-device") == []
 
 
 def test_kernel_launch():
@@ -198,7 +198,7 @@ def test_kernel_launch():
     assert "41 kernels run in a step, 65.2 µs each" in found.message
     assert "TF_GPU_THREAD_MODE=gpu_private" in found.message
     busy = on_gpu(kernel("sgemm", 0, 1000))
-    assert said(busy, "kernel-launch/share") == []
+    assert advice_of(busy, "kernel-launch/share") == []
 
 
 def test_time_that_nothing_explains():
@@ -206,7 +206,7 @@ def test_time_that_nothing_explains():
     assert found.share == pytest.approx(0.2)
     assert found.gain_fraction is None  # its kind is unknown
     assert "Capture with the Python tracer" in found.message
-    assert said(three_steps(op("a:MatMul", 0, 900)), "python/unexplained") == []
+    assert advice_of(three_steps(op("a:MatMul", 0, 900)), "python/unexplained") == []
 
 
 def test_python_that_takes_the_time_is_named():
@@ -222,7 +222,7 @@ def test_python_that_takes_the_time_is_named():
         in found.message
     )
     short = op("$train.py:12 step", 900, 100)
-    assert said(three_steps(op("a:MatMul", 0, 900), short), "python/unexplained") == []
+    assert advice_of(three_steps(op("a:MatMul", 0, 900), short), "python/unexplained") == []
 
 
 def test_an_annotation_that_takes_the_time_is_named():
@@ -246,7 +246,7 @@ def test_compiling_in_every_step():
     found = the(three_steps(compiles, op("a:MatMul", 600, 400)), "compilation/share")
     assert found.gain_fraction == pytest.approx(0.6)
     assert "in 3 of 3 steps" in found.message
-    assert said(three_steps(COMPUTES), "compilation/share") == []
+    assert advice_of(three_steps(COMPUTES), "compilation/share") == []
 
 
 def test_collectives():
@@ -255,7 +255,7 @@ def test_collectives():
     assert found.evidence["device_count"] == 2
     assert found.gain_fraction == pytest.approx(0.0762, abs=1e-4)
     alone = on_gpu(kernel("sgemm", 0, 980), ("ncclKernel_AllReduce", 980, 20, {}))
-    assert said(alone, "collectives/share") == []
+    assert advice_of(alone, "collectives/share") == []
 
 
 def worker(name, input_us):
@@ -282,16 +282,16 @@ def test_a_worker_that_others_wait_for():
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.25)
     assert "the overview of this host alone" in found.message
-    assert said(opened(worker("a", 100), worker("b", 200)), "workers/straggler") == []
-    assert said(opened(worker("a", 100)), "workers/straggler") == []
+    assert advice_of(opened(worker("a", 100), worker("b", 200)), "workers/straggler") == []
+    assert advice_of(opened(worker("a", 100)), "workers/straggler") == []
 
 
 def test_idle_devices():
     idle = on_gpu(kernel("sgemm", 0, 100), kernel("sgemm", 900, 100))
     found = the(idle, "devices/idle")
     assert found.evidence["idle_share"] == pytest.approx(0.8)
-    assert said(on_gpu(kernel("sgemm", 0, 1000)), "devices/idle") == []
-    assert said(one_step(op("a:MatMul", 0, 100)), "devices/idle") == []
+    assert advice_of(on_gpu(kernel("sgemm", 0, 1000)), "devices/idle") == []
+    assert advice_of(one_step(op("a:MatMul", 0, 100)), "devices/idle") == []
 
 
 def capable(major):
@@ -302,10 +302,11 @@ def test_mixed_precision():
     found = the(on_gpu(kernel("sgemm", 0, 800), stats=capable(8)), "precision/mixed")
     assert found.gain_fraction == pytest.approx(0.4)  # half of the 800 µs
     assert found.evidence["op"] == "model/dense/MatMul"
-    assert said(on_gpu(kernel("hgemm_fp16", 0, 800), stats=capable(8)), "precision/mixed") == []
+    half = on_gpu(kernel("hgemm_fp16", 0, 800), stats=capable(8))
+    assert advice_of(half, "precision/mixed") == []
     old = on_gpu(kernel("sgemm", 0, 800), stats=capable(6))
-    assert said(old, "precision/mixed") == []
-    assert said(one_step(COMPUTES), "precision/mixed") == []
+    assert advice_of(old, "precision/mixed") == []
+    assert advice_of(one_step(COMPUTES), "precision/mixed") == []
 
 
 def test_unused_tensor_cores():
@@ -315,8 +316,8 @@ def test_unused_tensor_cores():
     found = the(run, "tensor-cores/unused")
     assert found.evidence["kernel_time_share"] == pytest.approx(0.75)
     assert (found.evidence["op"], found.evidence["kernel"]) == ("model/dense/MatMul", "sgemm")
-    assert said(on_gpu(kernel("volta_h884gemm", 0, 300)), "tensor-cores/unused") == []
-    assert said(on_gpu(kernel("add", 0, 300, "a/Add:Add")), "tensor-cores/unused") == []
+    assert advice_of(on_gpu(kernel("volta_h884gemm", 0, 300)), "tensor-cores/unused") == []
+    assert advice_of(on_gpu(kernel("add", 0, 300, "a/Add:Add")), "tensor-cores/unused") == []
 
 
 def test_eager_ops():
@@ -327,12 +328,12 @@ def test_eager_ops():
         "run_count": 1,
     }  # fmt: skip
     function = op("EagerExecute", 0, 900, is_func=1)
-    assert said(one_step(function, op("a:MatMul", 0, 800)), "tf-function/eager") == []
+    assert advice_of(one_step(function, op("a:MatMul", 0, 800)), "tf-function/eager") == []
 
 
-def test_iterators_are_no_eager_ops():
+def test_iterators_are_not_eager_ops():
     execute = op("EagerExecute", 0, 900, is_func=0)
-    assert said(one_step(execute, op("Iterator::Map", 0, 800)), "tf-function/eager") == []
+    assert advice_of(one_step(execute, op("Iterator::Map", 0, 800)), "tf-function/eager") == []
 
 
 def call(start, duration, kind, count):
@@ -354,7 +355,7 @@ def test_retracing():
     first = one_step(call(0, 300, "traced-nonXla", 1), COMPUTES)
     assert "If it was the first call" in the(first, "tf-function/retracing").message
     never = one_step(call(0, 300, "notTraced-nonXla", 1), COMPUTES)
-    assert said(never, "tf-function/retracing") == []
+    assert advice_of(never, "tf-function/retracing") == []
 
 
 def test_functions_that_run_eagerly():
@@ -365,9 +366,9 @@ def test_functions_that_run_eagerly():
         "call_count": 2,
     }  # fmt: skip
     assert "run_functions_eagerly" in found.message
-    assert said(run, "tf-function/retracing") == []
+    assert advice_of(run, "tf-function/retracing") == []
     traced = one_step(call(0, 300, "traced-nonXla", 1), COMPUTES)
-    assert said(traced, "tf-function/run-eagerly") == []
+    assert advice_of(traced, "tf-function/run-eagerly") == []
 
 
 def outside(send_us):
@@ -385,8 +386,8 @@ def test_outside_compilation():
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.2)
     assert found.message.startswith("20.0% of the time of ops on the devices goes to exchanging")
-    assert said(outside(4), "xla/outside-compilation") == []
-    assert said(outside(6), "xla/outside-compilation") != []
+    assert advice_of(outside(4), "xla/outside-compilation") == []
+    assert advice_of(outside(6), "xla/outside-compilation") != []
 
 
 def test_statements_that_the_reference_leaves_out():
@@ -405,16 +406,16 @@ def test_idle_tensor_cores():
     assert found.gain_fraction == pytest.approx(0.2)
     assert found.evidence["idle_ms"] == pytest.approx(0.02)
     assert "run several steps in one call, with jax.lax.scan" in found.message
-    assert said(run, "python/unexplained") == []
+    assert advice_of(run, "python/unexplained") == []
     busy = on_tpu(("fusion.1", "convolution fusion", 0, 98, "a:MatMul"))
-    assert said(busy, "devices/host-loop") == []
+    assert advice_of(busy, "devices/host-loop") == []
     mostly_idle = on_tpu(
         ("fusion.1", "convolution fusion", 0, 10, "a:MatMul"),
         ("fusion.2", "convolution fusion", 90, 10, "a:MatMul"),
     )
-    assert said(mostly_idle, "devices/host-loop") == []
-    assert said(mostly_idle, "devices/idle") != []
-    assert said(one_step(COMPUTES), "devices/host-loop") == []
+    assert advice_of(mostly_idle, "devices/host-loop") == []
+    assert advice_of(mostly_idle, "devices/idle") != []
+    assert advice_of(one_step(COMPUTES), "devices/host-loop") == []
 
 
 def test_ops_in_a_step_are_those_of_one_host():
@@ -428,9 +429,9 @@ def test_small_ops():
     found = the(one_step(*ops), "ops/small")
     assert found.evidence["small_op_count"] == 200
     assert found.evidence["small_share"] == 1.0
-    assert said(one_step(*ops[1:]), "ops/small") == []
+    assert advice_of(one_step(*ops[1:]), "ops/small") == []
     large = [op("a:Add", 20 * number, 12) for number in range(40)]
-    assert said(one_step(*large), "ops/small") == []
+    assert advice_of(one_step(*large), "ops/small") == []
 
 
 def test_the_heaviest_op():
@@ -442,7 +443,7 @@ def test_the_heaviest_op():
         "a (MatMul) takes the most time of all ops on the host, iterators left out, 75.0%"
     )
     many = [op(f"a{number}:Add", 10 * number, 10) for number in range(50)]
-    assert said(one_step(*many), "ops/heaviest") == []
+    assert advice_of(one_step(*many), "ops/heaviest") == []
 
 
 def memory(used, free, fragmentation=0.0):
@@ -462,16 +463,16 @@ def test_memory_near_its_end():
         "op": "model/conv/Conv2D", "op_bytes": 900, "dtype": "float", "shape": "[64,32]",
         "on_host": "host 0", "other_host_count": 0,
     }  # fmt: skip
-    assert said(memory(899, 101), "memory/capacity") == []
+    assert advice_of(memory(899, 101), "memory/capacity") == []
 
 
 def test_memory_in_pieces():
     found = the(memory(700, 300, 0.3), "memory/fragmentation")
     assert found.evidence["fragmentation_share"] == 0.3
     assert "TF_GPU_ALLOCATOR=cuda_malloc_async" in found.message
-    assert said(memory(700, 300, 0.29), "memory/fragmentation") == []
-    assert said(memory(700, 300, "unknown"), "memory/fragmentation") == []
-    assert said(memory(699, 301, 0.3), "memory/fragmentation") == []
+    assert advice_of(memory(700, 300, 0.29), "memory/fragmentation") == []
+    assert advice_of(memory(700, 300, "unknown"), "memory/fragmentation") == []
+    assert advice_of(memory(699, 301, 0.3), "memory/fragmentation") == []
 
 
 def test_the_largest_gain_comes_first():
@@ -498,13 +499,13 @@ def test_one_host():
     pipeline = line(op("Iterator::Map", 0, 500, id=1))
     run = opened(xspace(host(pipeline)), xspace(host(pipeline)))
     (one, _) = run.hosts
-    found = said(run, "input-pipeline/slow-iterator", host=one.name)
+    found = advice_of(run, "input-pipeline/slow-iterator", host=one.name)
     assert [a.evidence["host"] for a in found] == [one.name]
     with pytest.raises(UsageError, match="no host 'x'"):
         advice(run, host="x")
 
 
-def test_eager_ops_that_feed_steps_or_run_once_are_no_reason_for_a_function():
+def test_eager_ops_that_feed_steps_or_run_once_need_no_function():
     def eager(name, start, length):
         call = event("EagerExecute", start, length, is_func=0)
         return call, event(f"EagerLocalExecute: {name}", start + 1, length - 2)
@@ -583,4 +584,4 @@ def test_copies_between_memories_come_before_idle_time():
     assert [one.rule for one in found][:2] == ["copies/on-device", "devices/host-loop"]
     assert found[0].share == pytest.approx(0.8)
     assert "copy-done.3, 1 time." in found[0].message
-    assert said(copies_on_tpu(4, 90), "copies/on-device") == []
+    assert advice_of(copies_on_tpu(4, 90), "copies/on-device") == []

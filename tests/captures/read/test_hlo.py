@@ -173,7 +173,7 @@ def counted(*protos, stat=True, names=True):
 
 
 @pytest.mark.parametrize(("stat", "names"), [(True, True), (True, False), (False, True)])
-def test_the_stat_or_the_name_tells_the_id_where_entries_only_count_up(stat, names):
+def test_the_id_is_in_the_stat_or_the_name_where_entries_only_count_up(stat, names):
     """The expected values are those of xprof 2.24."""
     one, two, three = program(main=[A]), program(main=[B]), program(main=[A, B])
     two.hlo_module.name = "other"

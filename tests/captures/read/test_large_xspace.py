@@ -45,7 +45,7 @@ def mixed_capture(far_id: int = 1) -> bytes:
     return _field(1, b"".join(parts))
 
 
-def told(space: XSpace) -> list[object]:
+def reported(space: XSpace) -> list[object]:
     """All data of a space."""
     (plane,) = space.planes
     events = plane.events
@@ -65,18 +65,18 @@ def told(space: XSpace) -> list[object]:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("memory_bytes", [None, 0])
 @pytest.mark.parametrize("far_id", [5, 1 << 40])
-def test_a_file_tells_what_its_bytes_tell(
+def test_a_file_reads_as_its_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int, memory_bytes: int | None,
     far_id: int,
 ) -> None:  # fmt: skip
     path = tmp_path / "one.xplane.pb"
     path.write_bytes(mixed_capture(far_id))
-    (expected,) = [told(read_xspace(path.read_bytes(), threads=1))]
+    (expected,) = [reported(read_xspace(path.read_bytes(), threads=1))]
     for name in ("_CHUNK", "_TASK", "_ALONE"):
         monkeypatch.setattr(xspace_plane, name, 1 << 16)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     space = read_xspace(path, threads=threads, memory_bytes=memory_bytes)
-    assert told(space) == expected
+    assert reported(space) == expected
     assert space.planes[0].event_name(0).startswith("event 0 y")
     assert int(space.planes[0].events.metadata_ids[-1]) == far_id
     assert list(tmp_path.iterdir()) == [path]

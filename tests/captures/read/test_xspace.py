@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.captures.tools.oracle import CAPTURES, folder
 from tfprof.captures.model.xspace import Plane, XSpace
-from tfprof.captures.model.xspace_stats import StatKind
+from tfprof.captures.model.xspace_stats import StatKind, value_of
 from tfprof.captures.read import xspace as reader
 from tfprof.captures.read import xspace_plane
 from tfprof.captures.read.xspace import read_xspace
@@ -113,17 +114,30 @@ both_at_once = pytest.mark.parametrize("engine", ["pure"], indirect=True)
 fixtures_stay = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def as_told(space: XSpace) -> dict[str, Any]:
+def each_in_turn(test: Any) -> Any:
+    """A test that reads each example by both engines: to make one takes longer than to read it."""
+    return both_at_once(fixtures_stay(test))
+
+
+def by_each_engine(source: pb.XSpace | bytes) -> Iterator[XSpace]:
+    """A capture as read by each engine, which is set until the next one reads."""
+    for pure in ("1",) if native is None else ("1", ""):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TFPROF_PURE", pure)
+            yield read_xspace(source)
+
+
+def as_plain(space: XSpace) -> dict[str, Any]:
     """All data of the columns."""
     return {
-        "planes": [plane_as_told(plane) for plane in space.planes],
+        "planes": [plane_as_plain(plane) for plane in space.planes],
         "errors": list(space.errors),
         "warnings": list(space.warnings),
         "hostnames": list(space.hostnames),
     }
 
 
-def plane_as_told(plane: Plane) -> dict[str, Any]:
+def plane_as_plain(plane: Plane) -> dict[str, Any]:
     entries, found, lines = plane.event_metadata, plane.events, plane.lines
     numbers = zip(
         plane.event_lines.tolist(),
@@ -138,7 +152,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
     return {
         "id": plane.id,
         "name": plane.name,
-        "stats": stats_as_told(plane, plane.stats, 0),
+        "stats": stats_as_plain(plane, plane.stats, 0),
         "stat_metadata": in_order(plane.stat_metadata.name_of),
         "event_metadata": in_order(
             {
@@ -147,7 +161,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
                     entries.names[row],
                     entries.display_names[row],
                     entries.metadata.octets(row),
-                    stats_as_told(plane, entries.stats, row),
+                    stats_as_plain(plane, entries.stats, row),
                     entries.children(row),
                 )
                 for row, key in enumerate(entries.keys.tolist())
@@ -165,7 +179,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
             )
         ),
         "events": list(numbers),
-        "event_stats": [stats_as_told(plane, found.stats, row) for row in range(len(found))],
+        "event_stats": [stats_as_plain(plane, found.stats, row) for row in range(len(found))],
     }
 
 
@@ -174,23 +188,17 @@ def in_order(entries: dict[int, Any]) -> dict[int, Any]:
     return dict(sorted(entries.items()))
 
 
-def stats_as_told(plane: Plane, table: Any, owner: int) -> list[Any]:
+def stats_as_plain(plane: Plane, table: Any, owner: int) -> list[Any]:
     rows = table.rows_of(owner)
     names = plane.stat_metadata
     return [
         (
             int(table.metadata_ids[row]),
             int(table.kinds[row]),
-            xspace_value(table, row, names),
+            value_of(int(table.kinds[row]), int(table.values[row]), table.data, names),
         )
         for row in rows
     ]
-
-
-def xspace_value(table: Any, row: int, names: Any) -> Any:
-    from tfprof.captures.model.xspace_stats import value_of
-
-    return value_of(int(table.kinds[row]), int(table.values[row]), table.data, names)
 
 
 def expected(space: pb.XSpace) -> dict[str, Any]:
@@ -250,6 +258,9 @@ def expected_plane(plane: pb.XPlane) -> dict[str, Any]:
     }
 
 
+NUMBERS = {field.name: field.number for field in pb.XStat.DESCRIPTOR.fields}
+
+
 def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
     found = []
     for stat in owner.stats:
@@ -258,27 +269,32 @@ def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
         if which == "ref_value":  # access to a missing key would add it
             known = value in plane.stat_metadata
             value = plane.stat_metadata[value].name if known else ""
-        number = stat.DESCRIPTOR.fields_by_name[which].number if which else 0
-        found.append((stat.metadata_id, number, value))
+        found.append((stat.metadata_id, NUMBERS[which] if which else 0, value))
     return found
 
 
-@fixtures_stay
+@each_in_turn
 @given(spaces())
-def test_columns_are_what_the_messages_say(space: pb.XSpace) -> None:
-    found = read_xspace(space)
-    assert as_told(found) == expected(space)
-    assert found.notices == ()
-    assert as_told(read_xspace(space.SerializeToString())) == expected(space)
+def test_columns_are_what_the_messages_hold(space: pb.XSpace) -> None:
+    wanted = expected(space)
+    for found in by_each_engine(space):
+        assert as_plain(found) == wanted
+        assert found.notices == ()
+    for found in by_each_engine(space.SerializeToString()):
+        assert as_plain(found) == wanted
 
 
-@fixtures_stay
-@given(spaces(), st.data())
+@each_in_turn
+@given(spaces(), texts)
 def test_stats_by_name_are_those_of_the_metadata_and_the_events(
-    space: pb.XSpace, data: st.DataObject
+    space: pb.XSpace, name: str
 ) -> None:
-    name = data.draw(texts)
-    for plane, message in zip(read_xspace(space).planes, space.planes, strict=True):
+    for found in by_each_engine(space):
+        stats_are_those_of_the_messages(found, space, name)
+
+
+def stats_are_those_of_the_messages(found: XSpace, space: pb.XSpace, name: str) -> None:
+    for plane, message in zip(found.planes, space.planes, strict=True):
         names = {key: entry.name for key, entry in message.stat_metadata.items()}
         shared = {
             key: dict_of(expected_stats(message, entry), names)
@@ -307,10 +323,10 @@ def test_stats_by_name_are_those_of_the_metadata_and_the_events(
                 assert column.signed[place] == (value + 2**63) % 2**64 - 2**63
 
 
-@fixtures_stay
+@each_in_turn
 @given(spaces(), texts)
 def test_what_holds_a_stat_agrees_with_all_events(space: pb.XSpace, name: str) -> None:
-    for plane in read_xspace(space).planes:
+    for plane in (plane for found in by_each_engine(space) for plane in found.planes):
         for column in (plane.stat(name), plane.entry_stat(name)):
             n_events = len(column)
             assert (np.diff(column.events) > 0).all()
@@ -416,12 +432,12 @@ def small_space() -> pb.XSpace:
 def test_files_cut_off_anywhere_give_what_is_there() -> None:
     space = small_space()
     data = space.SerializeToString()
-    whole = as_told(read_xspace(data))
+    whole = as_plain(read_xspace(data))
     for size in range(4, len(data)):  # fewer bytes may have any format
         found = read_xspace(data[:size])
         assert bool(found.notices) == is_refused(data[:size]), size
-        told = as_told(found)
-        for plane, wanted in zip(told["planes"], whole["planes"], strict=False):
+        reported = as_plain(found)
+        for plane, wanted in zip(reported["planes"], whole["planes"], strict=False):
             assert plane["events"] == wanted["events"][: len(plane["events"])]
             assert plane["event_metadata"].items() <= wanted["event_metadata"].items()
         if found.notices:
@@ -468,7 +484,7 @@ def test_a_broken_stat_has_neither_name_nor_value() -> None:
     assert "1 broken stats" in found.notices[0].text
 
 
-def test_a_cut_file_says_how_much_is_missing() -> None:
+def test_a_cut_file_shows_how_much_is_missing() -> None:
     whole = HOSTS + framed(1, framed(2, b"a" * 200))
     (notice,) = read_xspace(whole[:-70]).notices
     assert " and by the lengths it states 70 more are missing behind its end. " in notice.text
@@ -491,7 +507,7 @@ def damaged_lines() -> bytes:
     return HOSTS + framed(1, b"".join(framed(3, line) for line in lines)) + HOSTS
 
 
-def test_what_is_said_of_damage_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notices_of_damage_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     one = read_xspace(damaged_lines())
     assert len(one.planes[0].events) == 4 * 9 + 6
     assert "planes[0].lines[1], 6 broken stats in this plane" in one.notices[0].text
@@ -499,7 +515,7 @@ def test_what_is_said_of_damage_does_not_depend_on_threads(monkeypatch: pytest.M
     monkeypatch.setattr(xspace_plane, "_CHUNK", 10)
     other = read_xspace(damaged_lines(), threads=3)
     assert other.notices == one.notices
-    assert as_told(other) == as_told(one)
+    assert as_plain(other) == as_plain(one)
 
 
 def test_broken_metadata_are_left_out() -> None:
@@ -548,8 +564,8 @@ def outcome(data: bytes) -> tuple[str, Any, Any] | None:
         found = read_xspace(data)
     except UnknownFormatError:
         return None
-    told = as_told(found)
-    return repr(told), [(one.code, one.text, one.count) for one in found.notices], told
+    reported = as_plain(found)
+    return repr(reported), [(one.code, one.text, one.count) for one in found.notices], reported
 
 
 def framed(number: int, content: bytes) -> bytes:
@@ -597,8 +613,8 @@ def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
                 event = line.events.add(metadata_id=place, offset_ps=offset)
                 event.stats.add(metadata_id=offset, str_value=f"{place}/{offset}")
     one = read_xspace(space, threads=1)
-    assert as_told(one) == expected(space)
-    assert as_told(read_xspace(space, threads=3)) == as_told(one)
+    assert as_plain(one) == expected(space)
+    assert as_plain(read_xspace(space, threads=3)) == as_plain(one)
 
 
 def test_ids_may_be_larger_than_those_of_the_metadata() -> None:
@@ -660,7 +676,7 @@ def test_files_are_plain_packed_or_text(tmp_path: Path) -> None:
     text = tmp_path / "worker0.xplane.pbtxt"
     text.write_text(str(space))
     for path in (plain, str(packed), text):
-        assert as_told(read_xspace(path)) == expected(space)
+        assert as_plain(read_xspace(path)) == expected(space)
 
 
 def test_an_empty_file_has_no_planes(tmp_path: Path) -> None:
@@ -758,8 +774,8 @@ def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
 @both_at_once
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_real_captures(capture: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By one engine; that the other has the same columns, ``tools/test_bad_input.py`` shows."""
+    monkeypatch.setenv("TFPROF_PURE", "1" if native is None else "")
     for path in sorted(folder(capture).glob("*.xplane.pb")):
         wanted = expected(pb.XSpace.FromString(path.read_bytes()))
-        for pure in ("1",) if native is None else ("1", ""):
-            monkeypatch.setenv("TFPROF_PURE", pure)
-            assert as_told(read_xspace(path, strict=True)) == wanted
+        assert as_plain(read_xspace(path, strict=True)) == wanted

@@ -32,7 +32,7 @@ def with_data(*planes):
 ALWAYS = {"overview", "op-stats", "monitor", "trace"}
 
 
-def test_every_command_for_captures_is_told():
+def test_every_command_for_captures_is_listed():
     sections = {name: entry.section for name, entry in COMMANDS.items()}
     of_captures = [name for name in sections if sections[name] == sections["tools"]]
     others = (

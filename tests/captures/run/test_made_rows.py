@@ -10,11 +10,11 @@ from tfprof.captures.run.made_rows import MadeRows
 from tfprof.captures.run.table import Column, Table
 
 
-def rows(n, asked=None):
+def rows(n, requested=None):
     def make(begin, end):
         assert 0 <= begin < end <= n
-        if asked is not None:
-            asked.append(end - begin)
+        if requested is not None:
+            requested.append(end - begin)
         return [(f"step {place}", place / 2) for place in range(begin, end)]
 
     return MadeRows(n, make)
@@ -39,9 +39,9 @@ def test_places_are_those_of_a_list(n, place):
 
 
 def test_they_are_made_in_blocks():
-    asked = []
-    assert list(rows(10_000, asked)) == plain(10_000)
-    assert asked == [4096, 4096, 1808]
+    requested = []
+    assert list(rows(10_000, requested)) == plain(10_000)
+    assert requested == [4096, 4096, 1808]
 
 
 def test_they_are_equal_to_other_rows():

@@ -32,7 +32,7 @@ def made(folder, n_hosts=N_HOSTS, late=None, **damage):
     return open_run(folder), {host["name"]: host["damage"] for host in truth["hosts"]}
 
 
-def said(run):
+def stated(run):
     return [(note.host, note.message) for note in run.notes]
 
 
@@ -50,7 +50,7 @@ def test_a_run_without_damage_has_no_notes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "reported"),
     [
         ("missing", "missing, so no result includes it: its file is a link to a file that is gone"),
         ("empty", "is empty. It was not written to its end"),
@@ -58,11 +58,11 @@ def test_a_run_without_damage_has_no_notes(tmp_path):
         ("duplicate", "has the same bytes as host000, so it is left out: it is a copy"),
     ],
 )
-def test_what_is_no_capture_of_its_own_is_named_and_left_out(tmp_path, kind, told):
+def test_what_is_not_a_capture_of_its_own_is_named_and_left_out(tmp_path, kind, reported):
     run, damage = made(tmp_path, **{kind: 2})
     lost = hosts_of(damage, kind)
-    assert [host for host, _ in said(run)] == lost
-    assert all(told in message for _, message in said(run))
+    assert [host for host, _ in stated(run)] == lost
+    assert all(reported in message for _, message in stated(run))
     assert [host.name for host in run.hosts] == [name for name in damage if name not in lost]
     assert run_steps(run).n_steps == N_STEPS
 
@@ -70,7 +70,7 @@ def test_what_is_no_capture_of_its_own_is_named_and_left_out(tmp_path, kind, tol
 def test_a_truncated_file_answers_with_what_was_readable(tmp_path):
     run, damage = made(tmp_path, truncated=1)
     [name] = hosts_of(damage, "truncated")
-    [(host, message)] = said(run)
+    [(host, message)] = stated(run)
     assert host == name
     assert "is truncated or damaged" in message
     assert len(run.hosts) == N_HOSTS
@@ -105,10 +105,10 @@ def test_every_damage_at_once(tmp_path):
     assert names == set(damage) - set(lost)
     page = overview(run)
     assert page.tables
-    told = {note.host for note in page.notes} | {
+    reported = {note.host for note in page.notes} | {
         name for note in page.notes for name in damage if name in note.message
     }
-    assert {name for name, kind in damage.items() if kind not in ("", "epoch")} <= told
+    assert {name for name, kind in damage.items() if kind not in ("", "epoch")} <= reported
 
 
 def test_500_broken_files_take_few_words(tmp_path):
@@ -169,7 +169,7 @@ def test_a_run_of_links_that_are_gone_holds_no_capture(tmp_path):
         open_run(tmp_path)
 
 
-def test_a_run_of_empty_files_is_no_run(tmp_path):
+def test_a_run_of_empty_files_is_refused(tmp_path):
     (tmp_path / "w.xplane.pb").touch()
     with pytest.raises(MalformedProfileError, match=r"w\.xplane\.pb: is empty"):
         open_run(tmp_path)
@@ -188,7 +188,7 @@ def test_a_file_that_is_deleted_while_the_run_is_opened(tmp_path, monkeypatch):
     run_files = module.run_files
     monkeypatch.setattr(module, "run_files", listed_and_deleted)
     run = open_run(tmp_path)
-    [(host, message)] = said(run)
+    [(host, message)] = stated(run)
     assert host == "host001"
     assert "cannot be read: No such file or directory" in message
     assert [each.name for each in run.hosts] == ["host000", "host002"]
@@ -205,7 +205,7 @@ def test_what_the_record_of_a_capture_counts_is_missed(tmp_path, is_damaged):
     }
     text = json.dumps(record)
     (tmp_path / "capture.json").write_text(text[:-2] if is_damaged else text)
-    assert said(open_run(tmp_path)) == ([] if is_damaged else [
+    assert stated(open_run(tmp_path)) == ([] if is_damaged else [
         ("w1", "missing, so no result includes it: capture.json counts it, but its file is gone"),
         ("", "not captured, so no result includes it: w2:6009: refused"),
     ])  # fmt: skip
@@ -235,9 +235,9 @@ def test_the_one_host_with_half_of_the_steps_takes_none_from_the_others(tmp_path
             "has 4 of the 8 steps that 15 other hosts share, so all results on steps leave it out: "
             "with it, the others would lose 4 of theirs. Its ops and memory count"
         )
-    [of_step, told] = op_stats(run, step=1).notes[:2]
+    [of_step, reported] = op_stats(run, step=1).notes[:2]
     assert of_step.message.startswith("only what belongs to step")
-    assert told == note
+    assert reported == note
     assert not pod(run, host=name).table("workers").rows
     classic = run_steps(run.in_mode(classic=True))  # as in the reference
     assert (classic.n_steps, len(classic.hosts)) == (N_STEPS // 2, N_HOSTS)
@@ -271,13 +271,13 @@ def test_a_clock_that_is_years_behind_is_named_among_others_that_differ(tmp_path
     steps = run_steps(open_run(tmp_path))
     assert steps.n_steps == 6
     n_compared = N_HOSTS - (kind == "steps")
-    [told] = [note.message for note in steps.notes if "clock" in note.message and not note.host]
-    assert f"steps of {n_compared} hosts are apart: they are 946,0" in told
-    assert f" s earlier on {late}, and 0.0" in told
+    [reported] = [note.message for note in steps.notes if "clock" in note.message and not note.host]
+    assert f"steps of {n_compared} hosts are apart: they are 946,0" in reported
+    assert f" s earlier on {late}, and 0.0" in reported
 
 
 def test_few_hosts_have_notes_of_their_own(tmp_path):
     run, damage = made(tmp_path, empty=5)
-    assert [host for host, _ in said(run)] == hosts_of(damage, "empty")
+    assert [host for host, _ in stated(run)] == hosts_of(damage, "empty")
     more, _ = made(tmp_path / "more", empty=6)
-    assert [host for host, _ in said(more)] == ["", ""]
+    assert [host for host, _ in stated(more)] == ["", ""]

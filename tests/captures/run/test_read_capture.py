@@ -11,7 +11,7 @@ from tfprof.tools import open_run
 
 
 @pytest.mark.parametrize("content", [b"\x89PNG\r\n", b"\x0a\xff\xff\x03\x08"])
-def test_a_file_without_one_readable_event_is_no_run(tmp_path, content):
+def test_a_file_without_one_readable_event_is_refused(tmp_path, content):
     cut = tmp_path / "a.xplane.pb"
     cut.write_bytes(content)
     with pytest.raises(MalformedProfileError, match="truncated or damaged"):

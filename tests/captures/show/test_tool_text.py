@@ -62,7 +62,7 @@ def test_numbers_have_units_and_three_digits(value, unit, expected):
 @pytest.mark.parametrize(
     ("value", "expected"), [(None, "n/a"), (True, "yes"), (False, "no"), ("a\x1b[2J", "a\\x1b[2J")]
 )
-def test_cells_that_are_no_numbers(value, expected):
+def test_cells_that_are_not_numbers(value, expected):
     assert cell_text(value, NAME) == expected
 
 
@@ -166,7 +166,7 @@ def test_ops_of_hosts_and_devices_are_lists_of_their_own():
     assert "where" not in text
 
 
-def test_columns_that_are_the_same_everywhere_are_told_below():
+def test_columns_that_are_the_same_everywhere_stand_below():
     columns = (NAME, TIME, Column("eager", "Mode", "string"), Column("idle", "Idle", unit="us"),
                Column("empty", "Empty", "string"), Column("unknown", "Unknown"))  # fmt: skip
     rows = [("a", 1.0, "Eager", 0, "", None), ("b", 2.0, "Eager", 0, "", None)]
@@ -180,7 +180,7 @@ def test_columns_that_are_the_same_everywhere_are_told_below():
     assert "all rows" not in single
 
 
-def test_numbers_of_steps_alone_are_no_table():
+def test_numbers_of_steps_alone_are_not_a_table():
     columns = (Column("step", "Step"), Column("idle", "Idle", unit="us"))
     table = Table("steps", columns, [(1, 0), (2, 0), (3, 0)], title="Steps")
     empty = Table("steps", columns, [], title="Steps")
@@ -207,7 +207,7 @@ def test_each_allocator_has_first_rows_of_its_own():
     assert "In use\n" in text_of(result_of(one_each))
 
 
-def test_advice_is_said_without_its_evidence():
+def test_advice_is_shown_without_its_evidence():
     advice = Advice("x/y", "Do it.", {"op": "dense", "wait_share": 0.3}, gain_fraction=0.25)
     text = text_of(result_of(advice=(advice,)))
     assert text.endswith(" 1. Do it.\n    gain: up to 25.0 % of the step time")
@@ -247,7 +247,7 @@ def test_the_efficiency_of_ops_survives_a_narrow_terminal():
     assert "34.3 %" in text
 
 
-def test_identifiers_are_no_amounts():
+def test_identifiers_are_not_amounts():
     table = Table("t", (Column("core", "Core"), TIME), [(1001, 1.0), (2001, 2.0)])
     assert "\n1001  1.00 µs" in text_of(result_of(table))
 
@@ -305,7 +305,7 @@ def test_variants_of_a_table_are_only_named():
         text_of(result, table="none")
 
 
-def test_an_empty_table_says_so():
+def test_an_empty_table_shows_that_it_is_empty():
     assert text_of(result_of(Table("ops", (NAME,), title="Ops"))).endswith("Ops\nno rows")
 
 

@@ -96,18 +96,18 @@ def test_what_surrounds_a_call_does_not_become_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "choice, said",
+    "choice, stated",
     [
         ({"steps": (3, 9)}, "no step 9 in this run; it has: 3, 4, 5"),
         ({"device": "TPU"}, "no device matches 'TPU'; the capture has: /device:GPU:0"),
         ({"hosts": "^b"}, "no host matches '^b'; the run has: worker0"),
     ],
 )
-def test_what_is_not_there(tmp_path, choice, said):
+def test_what_is_not_there(tmp_path, choice, stated):
     source = written(three_steps(), tmp_path)
     with pytest.raises(UsageError) as raised:
         slice_capture(source, tmp_path / "part.xplane.pb", SliceChoice(**choice))
-    assert said in str(raised.value)
+    assert stated in str(raised.value)
     assert list(tmp_path.iterdir()) == [source]
 
 

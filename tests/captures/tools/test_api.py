@@ -50,7 +50,7 @@ def test_public_names_are_documented(name):
     assert inspect.getdoc(getattr(tfprof.tools, name))
 
 
-def test_public_names_are_told_to_type_checkers():
+def test_type_checkers_find_the_public_names():
     tree = ast.parse(Path(tfprof.tools.__file__).read_text())
     imported = {
         (alias.name, node.module)

@@ -1,13 +1,16 @@
 """Captures that no profiler should write: every tool answers or reports an error."""
 
+import dataclasses
 import os
 import random
 
+import numpy as np
 import pytest
 
 from fuzz.tools_target import TOOLS, every_tool, odd_inputs, small_captures
 from tests.captures.tools.oracle import CAPTURES, folder
 from tests.captures.tools.small_captures import capture
+from tfprof.captures.model.xspace_stats import DecodedTexts, StatKind, StatTable
 from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
@@ -115,26 +118,58 @@ def test_long_chains_of_links_need_no_recursion():
     every_tool(xspace(host(*chain)).SerializeToString())
 
 
-def in_both_engines(make):
+def in_both_engines(source):
+    """Both times all columns of the capture, and all answers."""
     found = []
     for pure in ("", "1"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(os.environ, "TFPROF_PURE", pure)
-            found.append(answers(make()))
+            run = open_run(source)
+            found.append((columns_of(tuple(one.space for one in run.hosts)), answers(run)))
     return found
+
+
+def columns_of(value):
+    """Arrays and texts by their places; not buffers, of which each engine keeps its own parts."""
+    if isinstance(value, DecodedTexts):
+        return {(): [value.octets(row) for row in range(len(value))]}
+    if isinstance(value, StatTable):
+        texts = np.isin(value.kinds, (StatKind.STR, StatKind.BYTES))
+        return {
+            ("first",): value.first,
+            ("metadata_ids",): value.metadata_ids,
+            ("kinds",): value.kinds,
+            ("numbers",): value.values[~texts],
+            ("texts",): [value.octets(row) for row in np.flatnonzero(texts).tolist()],
+        }
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        parts = {name: getattr(value, name) for name in names if name != "room"}
+    elif isinstance(value, tuple):
+        parts = dict(enumerate(value))
+    else:
+        return {(): value}
+    return {(at, *place): one for at in parts for place, one in columns_of(parts[at]).items()}
 
 
 def test_both_engines_answer_the_same():
     for space in small_captures():
-        data = space.SerializeToString()
-        native, pure = in_both_engines(lambda data=data: open_run(data))
+        (_, native), (_, pure) = in_both_engines(space.SerializeToString())
         assert native == pure
 
 
 @pytest.mark.one_engine  # it compares with the other engine
 @pytest.mark.parametrize("recorded", CAPTURES)
-def test_both_engines_answer_the_same_for_recorded_captures(recorded):
-    native, pure = in_both_engines(lambda: open_run(folder(recorded)))
+def test_both_engines_read_and_answer_the_same_for_recorded_captures(recorded):
+    """That one of them reads what the messages hold, ``read/test_xspace.py`` shows."""
+    (columns, native), (others, pure) = in_both_engines(folder(recorded))
+    assert list(columns) == list(others)
+    for place, column in columns.items():
+        assert type(column) is type(others[place]), place
+        if isinstance(column, np.ndarray):
+            np.testing.assert_array_equal(column, others[place], str(place), strict=True)
+        else:
+            assert column == others[place], place
     assert native == pure
 
 

@@ -57,7 +57,7 @@ def test_what_is_not_there_is_named():
         memory_viewer(run_of(SMALL), host="y")
 
 
-def test_no_programs_are_said():
+def test_no_programs_have_a_note():
     result = memory_viewer(open_run(pb.XSpace(hostnames=["a"])))
     assert "error" in [note.severity for note in result.notes]
     assert not result.tables
@@ -65,7 +65,7 @@ def test_no_programs_are_said():
         memory_viewer(open_run(pb.XSpace(hostnames=["a"])), program=3)
 
 
-def test_programs_without_a_plan_are_said():
+def test_programs_without_a_plan_have_a_note():
     result = memory_viewer(run_of(program(main=[op("a", "parameter", "f32[4]")])))
     assert "does not hold the compiler's plan of the memory" in result.notes[0].message
     assert result.verdict == ()
@@ -75,7 +75,7 @@ def test_programs_without_a_plan_are_said():
     assert "the instructions that use them" in result.notes[0].message
 
 
-def test_damaged_programs_are_said():
+def test_damaged_programs_have_a_note():
     space = capture(SMALL)
     space.planes[0].event_metadata[1].stats[0].bytes_value = b"\x0a\xff"
     result = memory_viewer(open_run(space))

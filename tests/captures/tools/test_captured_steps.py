@@ -95,7 +95,7 @@ def test_kernels_are_time_of_the_accelerator_and_launches_stand_with_the_device(
     assert codes(profiler) == {"kernels-without-op": 1}
 
 
-def test_what_is_in_no_step_is_told():
+def test_what_is_in_no_step_has_a_note():
     events = line(step(1, 0), event("a:X", 10, 300), event("a:X", 5000, 100))
     profiler = tfprof.Profiler.from_xspace(opened(xspace(host(events))))
     (notice,) = profiler.notices

@@ -60,14 +60,14 @@ def test_what_is_not_there_is_named(run):
         graph_viewer(run, program=9)
 
 
-def test_nothing_to_show_is_said():
+def test_nothing_to_show_has_a_reason():
     empty = graph_viewer(open_run(pb.XSpace(hostnames=["a"])))
     assert "no compiled programs" in empty.notes[0].message
     bare = graph_viewer(open_run(capture(pb.HloProto(hlo_module=pb.HloModuleProto(name="m")))))
     assert "no instructions" in bare.notes[0].message
 
 
-def test_too_much_to_show_is_said():
+def test_too_much_to_show_has_a_note():
     chain = [op("n0", "parameter", "f32[]")]
     chain += [op(f"n{n}", "negate", "f32[]", f"n{n - 1}") for n in range(1, 1200)]
     result = graph_viewer(open_run(capture(program(main=chain))), width=5000)

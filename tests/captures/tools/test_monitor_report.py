@@ -87,7 +87,7 @@ def test_a_cpu_has_steps_only():
     assert row["infeed_percent_average"] == pytest.approx(20.0)
 
 
-def test_without_steps_the_verdict_says_so():
+def test_without_steps_the_verdict_gives_the_reason():
     found = monitor(opened(xspace(host(line(event("alone", 0, 1))))))
     assert only_row(found)["steps"] == 0
     assert found.verdict[-1] == "No steps, so no step time."

@@ -45,9 +45,9 @@ def test_ops_and_kernels_of_a_step(step, n_runs):
     assert kernel_stats(run, step=step).to_rows()[0]["occurrences"] == n_runs
 
 
-def test_the_answer_says_of_which_step_it_is():
-    said = [note.message for note in op_stats(two_steps(), step=4).notes]
-    assert "only what belongs to step train 4 counts here" in said
+def test_the_answer_names_its_step():
+    stated = [note.message for note in op_stats(two_steps(), step=4).notes]
+    assert "only what belongs to step train 4 counts here" in stated
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -71,7 +71,7 @@ def pairs():
     return pair
 
 
-def said(result):
+def stated(result):
     """The whole result of a tool as text."""
     if result.tool == "trace":
         return json.dumps(result.to_gviz(), sort_keys=True)
@@ -86,7 +86,7 @@ def test_numbers_of_entries_change_no_answer(pairs, capture, tool, classic):
     answers = []
     for run in pairs(capture):
         try:
-            answers.append(said(TOOLS[tool](run, classic=classic)))
+            answers.append(stated(TOOLS[tool](run, classic=classic)))
         except UsageError as error:  # the reference has no such answer
             answers.append(str(error))
     assert answers[0] == answers[1]

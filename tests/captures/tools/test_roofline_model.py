@@ -61,9 +61,9 @@ def test_rates_and_limits_of_ops():
 def test_shares_are_of_the_time_of_all_ops_in_every_tool_and_say_so():
     """The reference's shares are of the capture, or in op profile of the ops."""
     run = opened(xspace(tpu(*OPS)))
-    told = roofline(run)
-    assert rows(told)["copy"]["total_time_in_percentage"] == pytest.approx(40 / 70)
-    assert "70.0 ns: 77.8% of the time of the devices" in told.notes[-1].message
+    reported = roofline(run)
+    assert rows(reported)["copy"]["total_time_in_percentage"] == pytest.approx(40 / 70)
+    assert "70.0 ns: 77.8% of the time of the devices" in reported.notes[-1].message
     instructions = hlo_stats(run).to_rows()
     assert instructions[0]["hlo_op_name"] == "copy"
     assert instructions[0]["total_self_time_percent"] == pytest.approx(100 * 40 / 70)
@@ -138,7 +138,7 @@ def test_threads_have_rates_but_no_limits():
     assert [chart.name for chart in result.charts] == ["ops"]
 
 
-def test_every_tool_of_ops_knows_threads_but_in_classic_mode():
+def test_every_tool_of_ops_has_threads_but_in_classic_mode():
     run = opened(space_of(line(thunk("dot.1", 0, 16))))
     for tool in (roofline, hlo_stats, op_profile):
         assert any("host threads" in note.message for note in tool(run).notes)
@@ -152,14 +152,14 @@ def test_every_tool_of_ops_knows_threads_but_in_classic_mode():
     assert hlo_stats(run, classic=True).to_rows() == []
 
 
-def test_ops_without_a_known_cost_are_told():
+def test_ops_without_a_known_cost_have_a_note():
     kernel = event("k", 0, 10, tf_op="a:MatMul")
     result = roofline(opened(xspace(gpu(line(kernel, id=14, name="Stream #14")))))
     assert result.verdict[0].startswith("There is nothing to compare")
     assert any("cost of 1 ops (100.0%" in note.message for note in result.notes)
 
 
-def test_nothing_is_said_to_be_nothing():
+def test_an_empty_capture_has_a_note():
     result = roofline(opened(xspace(host(line(event("a", 0, 1))))))
     assert result.verdict == ("There are no device ops.",)
     assert [note.severity for note in result.notes] == ["warning"]

@@ -148,7 +148,7 @@ def test_op_stats():
     assert sum(row["host_total_self_time_percent"] for row in with_idle) == pytest.approx(1)
 
 
-def test_costs_that_nothing_tells_are_no_zeros():
+def test_unknown_costs_are_not_zeros():
     names = ("measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operational_intensity")
     run = opened(capture(1))
     assert [[row[name] for name in names] for row in op_stats(run).to_rows()] == [[None] * 4]
@@ -234,17 +234,17 @@ def test_tf_data():
     assert found.to_rows("pipelines")[0]["num_slow_calls"] == 1
 
 
-def test_a_first_call_that_is_the_slowest_is_told_but_in_the_reference():
+def test_a_first_call_that_is_the_slowest_has_a_note_but_in_the_reference():
     calls = [(0, 900_000), (1_000_000, 60_000), (2_000_000, 70_000)]
     run = opened(xspace(host(line(*[get_next("Root", *call, 1) for call in calls]))))
-    told = "Host:0 on host 0: 3 of 3 calls took longer than 50 µs, the slowest 900 µs."
+    reported = "Host:0 on host 0: 3 of 3 calls took longer than 50 µs, the slowest 900 µs."
     found = tf_data(run)
     assert found.verdict[1:] == (
-        f"{told} That was the first, when buffers may have been empty; the slowest of the others "
-        "took 70 µs. Root took 100.0% of the time of these 2 calls.",
+        f"{reported} That was the first, when buffers may have been empty; the slowest of the "
+        "others took 70 µs. Root took 100.0% of the time of these 2 calls.",
     )
     assert found.to_rows("pipelines")[0]["num_calls"] == 3  # the first call counts
-    assert tf_data(run, classic=True).verdict[1:] == (told,)
+    assert tf_data(run, classic=True).verdict[1:] == (reported,)
     # The first call is the only one, is not the slowest, or not by far.
     for others in ([], [(1_000_000, 900_001)], [(1_000_000, 450_000)]):
         lines = line(*[get_next("Root", *call, 1) for call in (*calls[:1], *others)])
@@ -286,7 +286,7 @@ def test_advice_by_type_of_iterator(iterator, rule):
     assert suggestion(iterator)[1]
 
 
-def test_the_generator_of_a_device_is_no_python():
+def test_the_generator_of_a_device_is_not_python():
     assert suggestion("Generator", "Iterator::Prefetch::Generator")[0] == "host-stage"
     assert suggestion("Generator", "Iterator::Root::FlatMap[0]::Generator")[0] == "python-source"
 
@@ -302,7 +302,7 @@ def test_overview():
     assert found.advice[0].rule == "input-pipeline/bound"
 
 
-def test_overview_tells_what_else_makes_steps_slow():
+def test_overview_shows_what_else_makes_steps_slow():
     threads = host(
         line(
             event("train", 0, 1000, step_num=1, _r=1),
@@ -380,12 +380,12 @@ def test_an_op_profile_counts_runs_of_ops_only():
 
 
 def allocation(name, start, heap, **stats):
-    told = {
+    reported = {
         "allocator_name": "bfc", "bytes_reserved": 0, "bytes_allocated": heap,
         "bytes_available": 50, "fragmentation": 0.5, "peak_bytes_in_use": 100,
         "requested_bytes": 20, "allocation_bytes": 20, "addr": 3,
     }  # fmt: skip
-    return event(name, start, 0, **(told | stats))
+    return event(name, start, 0, **(reported | stats))
 
 
 def test_what_was_there_before_is_of_the_last_of_equal_peaks_in_the_reference():
@@ -403,12 +403,12 @@ def test_what_was_there_before_is_of_the_last_of_equal_peaks_in_the_reference():
     assert [special["stepId"] for special in allocator["specialAllocations"]] == ["1"]
 
 
-def test_fragmentation_of_nothing_is_no_number_only_in_the_reference():
+def test_fragmentation_of_nothing_is_not_a_number_only_in_the_reference():
     full = allocation("MemoryAllocation", 5, 100, bytes_available=0, fragmentation=float("nan"))
     run = opened(xspace(host(line(full))))
-    for classic, said in ((True, "NaN"), (False, 0.0)):
+    for classic, stated in ((True, "NaN"), (False, 0.0)):
         found = memory(run, classic=classic).to_gviz()["memoryProfilePerAllocator"]["bfc"]
-        assert found["profileSummary"]["peakStats"]["fragmentation"] == said
+        assert found["profileSummary"]["peakStats"]["fragmentation"] == stated
     assert memory(run, classic=True).to_rows()[0]["fragmentation"] is None
     assert memory(run).to_rows()[0]["fragmentation"] == 0.0
 
@@ -430,7 +430,7 @@ def test_free_memory_is_drawn_by_its_pieces_where_they_are_known():
     assert memory(unknown).to_rows()[0]["fragmentation"] is None
 
 
-def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp_path):
+def test_machines_of_one_name_differ_by_the_addresses_of_their_files(tmp_path):
     for number, file in enumerate(("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467")):
         slow = line(get_next("Root", number, 90_000, 5))
         data = xspace(host(slow), hostname="vm").SerializeToString()

@@ -41,7 +41,7 @@ def hosts_of(run, **more):
     return {row["host"]: row for row in stragglers(run, **more).to_rows("hosts")}
 
 
-def said(run):
+def stated(run):
     return " ".join(stragglers(run).verdict)
 
 
@@ -95,7 +95,7 @@ def test_what_would_be_gained_is_what_the_slow_worker_sleeps():
 
 def test_workers_that_are_alike_are_called_so():
     run = recorded("alike")
-    assert said(run).startswith("The 2 hosts are alike within noise")
+    assert stated(run).startswith("The 2 hosts are alike within noise")
     assert not [one for one in advice(run) if one.rule == "workers/straggler"]
 
 
@@ -114,10 +114,10 @@ def shifted(path, ns):
 
 
 @pytest.mark.parametrize("name", ["input", "compute", "alike", "tensorflow"])
-def test_clocks_that_are_one_clock_agree_within_what_is_said(name):
+def test_clocks_that_are_one_clock_agree_within_the_reported_error(name):
     for row in hosts_of(recorded(name)).values():
         assert abs(row["clock_us"]) <= row["clock_error_us"] < 8000
-    assert "the clocks agree within" in said(recorded(name))
+    assert "the clocks agree within" in stated(recorded(name))
 
 
 @pytest.mark.parametrize("ahead_ms", [250.0, -4000.0])
@@ -153,10 +153,10 @@ def test_the_order_of_files_does_not_matter():
 def test_hosts_without_their_events_give_the_same_answer(name):
     fleet = fleet_of([str(path) for path in files(name)])
 
-    def asked(run):
+    def question(run):
         return stragglers(run).to_dict()
 
-    assert fleet.ask(asked) == asked(recorded(name))
+    assert fleet.ask(question) == question(recorded(name))
     assert fleet.facts.n_rounds <= 1
     assert not fleet.facts.n_reopened
 
@@ -206,7 +206,7 @@ def test_the_numbers_of_hosts():
     first = steps[0]
     assert (first["least_us"], first["median_us"], first["most_us"]) == (200, 240, 580)
     assert (first["gain_us"], first["step_us"]) == (580 - 220, 1000)
-    assert said(run).startswith(
+    assert stated(run).startswith(
         "host 1 is the slowest of 3 hosts: it works 0.580 ms in a step, the others 0.220 ms."
     )
     [collective] = stragglers(run).to_rows("collectives")
@@ -243,9 +243,9 @@ def test_a_single_host_is_not_compared():
     assert list(result.tables) == ["hosts", "spent", "work"]
 
 
-def test_hosts_without_collectives_are_not_said_to_wait():
+def test_hosts_without_collectives_do_not_wait():
     alone = [worker(works, works + 5, works, collective="") for works in (100, 480)]
-    found = said(opened(*alone))
+    found = stated(opened(*alone))
     assert "nothing tells how far their clocks are apart" in found
     assert "wait for it:" not in found
     assert "nothing shows who waits for whom" in found
@@ -265,7 +265,7 @@ def test_a_host_that_works_on_after_the_collective_does_not_delay_the_others():
 
 def test_now_one_host_is_slow_now_another():
     slow = [(480, 100, 100, 480), (100, 480, 100, 100), (100, 100, 480, 100)]
-    found = said(opened(*(worker(*works) for works in slow)))
+    found = stated(opened(*(worker(*works) for works in slow)))
     assert found.startswith("The 3 hosts are alike within noise")
     assert "now one host, now another: if the slowest of each step were as fast" in found
 
@@ -279,7 +279,7 @@ def test_hosts_with_no_step_in_common():
     assert any("matched" in note.message for note in result.notes)
 
 
-def test_a_lacking_collective_is_told():
+def test_a_lacking_collective_has_a_note():
     result = stragglers(
         opened(worker(100, 100, 100), worker(100, 100, 100), worker(90, 90, 90, n_bare=1))
     )
@@ -321,7 +321,7 @@ def test_an_offset_stays_in_the_bounds_of_causality():
 def test_too_few_collectives_tell_nothing():
     pair = worker(100, 100), worker(100, 200)
     assert [one.ahead_ns for one in clocks(*pair)] == [None, None]
-    assert "do not tell how far the clocks are apart: there are too few" in said(opened(*pair))
+    assert "do not tell how far the clocks are apart: there are too few" in stated(opened(*pair))
 
 
 def test_jobs_that_have_nothing_to_do_with_each_other_tell_nothing():
@@ -392,13 +392,13 @@ def test_communication_of_gpus_that_computation_hides():
 @pytest.mark.parametrize("name", ["gpu-synthetic", "tpu-synthetic", "tpu-v6e-jax", "cpu-keras-fit"])
 def test_captures_of_one_host(name):
     run = run_of(name)
-    assert "one host cannot be compared" in said(run)
+    assert "one host cannot be compared" in stated(run)
 
 
 def test_workers_that_do_not_train_together():
     run = run_of("cpu-multi-worker")
-    assert said(run).startswith("The 2 hosts are alike within noise")
-    assert "moments of different hosts cannot be compared" in said(run)
+    assert stated(run).startswith("The 2 hosts are alike within noise")
+    assert "moments of different hosts cannot be compared" in stated(run)
 
 
 def test_hosts_without_steps():

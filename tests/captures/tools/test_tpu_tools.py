@@ -63,25 +63,25 @@ def test_without_time_nothing_is_known():
 
 
 @pytest.mark.parametrize(("computing", "level"), [(97, "moderate"), (98, "no")])
-def test_idle_time_asks_for_a_loop_on_the_host(computing, level):
+def test_idle_time_suggests_a_loop_on_the_host(computing, level):
     found = bottleneck(("%c", "convolution", 0, computing))
     assert found.all_other[0] == level
     assert ("tf.function" in found.all_other.text) is (level == "moderate")
 
 
 @pytest.mark.parametrize(("reducing", "level"), [(6, "moderate"), (5, "no")])
-def test_all_reduce_is_told_from_six_percent_on(reducing, level):
+def test_all_reduce_counts_from_six_percent_on(reducing, level):
     found = bottleneck((REDUCE, "all-reduce", 0, reducing))
     assert found.device_collectives[0] == level
 
 
 @pytest.mark.parametrize(("output", "level"), [(20, "high"), (5, "moderate"), (4, "no")])
-def test_output_is_told(output, level):
+def test_output_has_a_level(output, level):
     assert bottleneck(("%o", "outfeed", 0, output)).output[0] == level
 
 
 @pytest.mark.parametrize(("transformed", "level"), [(10, "high"), (1, "moderate"), (0, "no")])
-def test_work_of_old_sparse_cores_is_told(transformed, level):
+def test_work_of_old_sparse_cores_has_a_level(transformed, level):
     ops = [("%i", "sparsecorev0 infeed", 0, 20), ("%o", "sparsecorev0 outfeed", 30, transformed)]
     assert bottleneck(*ops).sparse_core[0] == level
 
@@ -139,7 +139,7 @@ def test_the_overview_recommends_something_on_tpus():
     assert overview(run, classic=True).to_gviz()[3]["p"]["bottleneck"] == ""
 
 
-def test_the_overview_tells_how_busy_tpus_are():
+def test_the_overview_shows_how_busy_tpus_are():
     run = run_of(core(0, ("%i", "infeed", 0, 25), ("%c", "convolution", 25, 50)))
     properties = overview(run, classic=True).to_gviz()[0]["p"]
     assert properties["device_duty_cycle_percent"] == "50.0%"
@@ -169,7 +169,7 @@ def test_the_pod_viewer_shows_channels_reductions_and_places():
     assert step["podStatsPerCore"]["1"]["chipId"] == 1
 
 
-def test_replicas_are_told_where_runs_of_programs_tell_them():
+def test_replicas_are_shown_where_runs_of_programs_have_them():
     first = tpu(0, steps=[at("7", 0, 9)], modules=[at("jit_f(1)", 0, 9, replica_id=3)])
     second = tpu(1, steps=[at("7", 0, 9)], modules=[at("jit_f(1)", 0, 9)])
     found = pod(run_of(first, second))
@@ -180,7 +180,7 @@ def test_replicas_are_told_where_runs_of_programs_tell_them():
 
 @pytest.mark.parametrize("classic", [True, False])
 @pytest.mark.parametrize("parts", [(), ("steps",), ("modules",), ("ops",), ("steps", "ops")])
-def test_what_a_core_lacks_is_no_error(parts, classic):
+def test_what_a_core_lacks_is_not_an_error(parts, classic):
     lines = {
         "steps": [at("7", 0, 9)],
         "modules": [at("jit_f(1)", 0, 9)],
@@ -248,7 +248,7 @@ def test_idle_time_of_tpus_is_input_where_the_host_waits_for_it():
     assert row["tcIdleTimeMs"] == pytest.approx(0.010)
 
 
-def test_runs_of_a_program_in_place_of_steps_are_told():
+def test_runs_of_a_program_in_place_of_steps_have_a_note():
     run = run_of(tpu(modules=[at("jit_f(1)", 0, 10)], ops=[op("%c", "convolution", 0, 5)]))
     found = run_steps(run)
     assert found.n_steps == 1

@@ -21,7 +21,7 @@ def many(count):
     return opened(xspace(host(line(*events, name="python"))))
 
 
-def test_a_file_holds_what_to_gviz_says(tmp_path):
+def test_a_file_holds_what_to_gviz_returns(tmp_path):
     run = many(20)
     size = write_trace(run, tmp_path / "trace.json")
     written = (tmp_path / "trace.json").read_bytes()

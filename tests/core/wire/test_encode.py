@@ -206,11 +206,12 @@ def test_exactly_as_many_bytes_as_there_may_be(monkeypatch):
 @needs_native
 def test_sizes_that_no_number_holds_are_refused(monkeypatch):
     monkeypatch.delenv("TFPROF_PURE", raising=False)
-    text = Values(["x" * (1 << 16)], np.zeros(1 << 16, np.int64))
-    zeros, all_of_them = np.zeros(1 << 16, np.int64), np.full(1 << 16, 1 << 16)
+    n_nodes = 1 << 8
+    text = Values(["x" * (1 << 24)], np.zeros(n_nodes, np.int64))
+    zeros, all_of_them = np.zeros(n_nodes, np.int64), np.full(n_nodes, n_nodes)
     members = {"graph_nodes": Rows({"name": text}, zeros, all_of_them)}
     with pytest.raises(OverflowError):
-        encode_tree(pb.MultiGraphNodeProto, members, np.arange(-1, (1 << 16) - 1))
+        encode_tree(pb.MultiGraphNodeProto, members, np.arange(-1, n_nodes - 1))
 
 
 @on_both

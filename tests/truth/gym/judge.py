@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import tfprof
-from tests.captures.facts.account import all_said
+from tests.captures.facts.account import all_statements
 from tests.truth.gym.claims import UNKNOWN, Claim, claims_of
 from tests.truth.gym.grammar import CULPRITS
 from tests.truth.gym.truth import Range, Truth, central
@@ -61,7 +61,7 @@ def judge(truth: Truth) -> list[Verdict]:
             problem = rule(truth, claim)
             if problem is not None:
                 found.append(Verdict("false" if problem else "ok", claim, problem))
-    differ = all_said(tfprof.open_run(truth.capture)).disagreements
+    differ = all_statements(tfprof.open_run(truth.capture)).disagreements
     together = Claim("all answers", "agreement", None, str(differ))
     found.append(Verdict("false" if differ else "ok", together, "they are about the same steps"))
     return found

@@ -26,11 +26,13 @@ class Link(NamedTuple):
 
 
 def blocks_of(blocks) -> Iterator[dict[str, Any]]:
-    """Blocks, also those in tabs."""
+    """Blocks, also those in tabs and beside others."""
     for block in blocks:
         if block["kind"] == "tabs":
             for item in block["items"]:
                 yield from blocks_of(item["blocks"])
+        elif block["kind"] == "row":
+            yield from blocks_of(block["blocks"])
         else:
             yield block
 
@@ -82,17 +84,21 @@ def _of_graph(block):
 def _of_buffers(block):
     for name in unpacked(block["instructions"]):
         if name:
-            yield block["id"], "graph-viewer", {"program": block["program"], "node": name}
+            yield block["id"], "graph-viewer", {
+                **block.get("along", {}), "program": block["program"], "node": name,
+            }  # fmt: skip
 
 
 def _of_code_lines(block):
     for file in block["files"]:
         for each in file["lines"]:
             if each["find"]:
-                yield block["id"], "hlo-stats", {"find": each["find"]}
+                yield block["id"], "hlo-stats", {**block.get("along", {}), "find": each["find"]}
 
 
 def _of_chart(block):
+    if "page" in block:
+        yield block["id"], block["page"], {}
     chosen = block.get("choose")
     for key in (chosen.get("keys") or unpacked(block["x"])) if chosen else ():
         yield f"{block['id']}, chosen", "", {chosen["param"]: key, **chosen.get("also", {})}

@@ -78,14 +78,18 @@ def _named(block: Block, name: str) -> Block:
 def _of_second(block: Block, name: str) -> Block:
     """A block of the second run only: its links lead to pages of that run, and it chooses none."""
 
+    along = {"run": name, "against": ""}
+
     def led(link: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        return link and {**link, "params": {**link["params"], "run": name, "against": ""}}
+        return link and {**link, "params": {**link["params"], **along}}
 
     block = _named({key: each for key, each in block.items() if key != "choose"}, name)
     if "point_links" in block:
         block["point_links"] = [led(link) for link in block["point_links"]]
     if block["kind"] == "graph":
         block["nodes"] = [{**node, "link": led(node["link"])} for node in block["nodes"]]
+    if block["kind"] in ("buffers", "code-lines"):
+        block["along"] = along
     return block
 
 

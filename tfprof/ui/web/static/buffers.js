@@ -208,7 +208,12 @@ export function buffersView(block, context) {
   /** @param {number} at */
   function act(at) {
     hideTip();
-    if (leads(at)) context.visit("graph-viewer", { program: block.program, node: values.instructions[at] });
+    if (leads(at))
+      context.visit("graph-viewer", {
+        ...block.along,
+        program: block.program,
+        node: values.instructions[at],
+      });
   }
 
   /**

@@ -99,7 +99,10 @@ function lineView(line, block, most, context) {
       leads
         ? el(
             "a",
-            { href: context.address("hlo-stats", { find: line.find }), title: "Its instructions" },
+            {
+              href: context.address("hlo-stats", { ...block.along, find: line.find }),
+              title: "Its instructions",
+            },
             number,
           )
         : number,

@@ -58,6 +58,8 @@ interface Common {
   title?: string;
   /** The run that the block is of, where two are beside each other. */
   of_run?: string;
+  /** Parameters that its links take along: to the run that it is of. */
+  along?: Params;
 }
 
 /** Sentences; `lead` ones are the answer of the page. */
