@@ -380,6 +380,11 @@ def test_tracks_are_filtered_and_moved(page):
         "() => [...document.querySelectorAll('.trace-label.track .name')].at(-1).textContent"
         " === 'python'"
     )
+    names.nth(-1).drag_to(names.nth(-2))
+    page.tab.wait_for_function(
+        "() => [...document.querySelectorAll('.trace-label.track .name')].at(-1).textContent"
+        " === 'pool'"
+    )
     page.tab.get_by_label("Kind of tracks").select_option("python")
     page.tab.wait_for_function("() => document.querySelectorAll('.trace-label.track').length === 1")
     page.tab.get_by_label("Kind of tracks").select_option("")

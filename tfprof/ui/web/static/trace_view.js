@@ -228,7 +228,7 @@ class TraceView {
     this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
     this.names.draw(this.scene.visible);
-    this.busy.update();
+    this.busy.update(this.scene.processes);
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
