@@ -380,6 +380,11 @@ def test_tracks_are_filtered_and_moved(page):
         "() => [...document.querySelectorAll('.trace-label.track .name')].at(-1).textContent"
         " === 'python'"
     )
+    names.nth(-1).drag_to(names.nth(-2))
+    page.tab.wait_for_function(
+        "() => [...document.querySelectorAll('.trace-label.track .name')].at(-1).textContent"
+        " === 'pool'"
+    )
     page.tab.get_by_label("Kind of tracks").select_option("python")
     page.tab.wait_for_function("() => document.querySelectorAll('.trace-label.track').length === 1")
     page.tab.get_by_label("Kind of tracks").select_option("")
@@ -479,6 +484,12 @@ def test_a_statement_in_sql_finds_events(server, watched):
     page.tab.locator(".trace-found tbody tr").nth(2).click()
     said(page, COUNT, "^3 of 4$")
     assert page.tab.locator(".trace-details h2").inner_text() == "sgemm"
+    page.tab.get_by_label("Statement in SQL").fill(
+        "select start_ps, duration_ps from steps where step = 'train 1'"
+    )
+    page.tab.keyboard.press("Enter")
+    page.tab.locator(".trace-found tbody tr").filter(has_text="1,000,000").click()
+    said(page, ".trace-heading", "^1.00 µs, from 1.000 µs to 2.000 µs")
     page.tab.get_by_label("Statement in SQL").fill("drop table events")
     page.tab.keyboard.press("Enter")
     said(page, COUNT, "DROP is not allowed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tfprof.captures.events.timeline.names import is_device
@@ -13,6 +14,7 @@ PYTHON: Final = "python"
 
 _INPUT_THREADS = ("tf_data_", "tfdata_")
 _PYTHON_PROCESS = "/host:python-tracer"
+_PYTHON_THREAD = re.compile(r"python[\d.]*(?![^/-])")
 
 
 def track_kind(process: str, name: str) -> str:
@@ -27,6 +29,6 @@ def track_kind(process: str, name: str) -> str:
         return DEVICE
     if name.startswith(_INPUT_THREADS):
         return INPUT
-    if plane == _PYTHON_PROCESS or name.partition("/")[0].partition("-")[0] == "python":
+    if plane == _PYTHON_PROCESS or _PYTHON_THREAD.match(name):
         return PYTHON
     return HOST

@@ -15,7 +15,6 @@ from tfprof.captures.trace.model import Flows, Series, Shown, TraceModel, TraceT
 from tfprof.core.columns.arrow import Coded
 from tfprof.core.columns.columns import no_rows
 from tfprof.errors import UsageError
-from tfprof.ui.pages.packed_columns import unpacked
 from tfprof.ui.pages.trace import details, marks_between, search, spent
 from tfprof.ui.pages.trace.busy import busy
 from tfprof.ui.pages.trace.data import trace_data
@@ -220,8 +219,8 @@ def test_a_process_is_busy_where_at_least_one_event_runs(many, first, span):
         for start, duration in zip(each.starts.tolist(), each.durations.tolist(), strict=True):
             runs.update(range(start, start + duration))
     found = busy(model(*tracks), first, first + span, span, [0])["processes"]
-    shares = [float(time in runs) for time in range(first, first + span)]
-    assert [unpacked(each["shares"]) for each in found] == [shares]
+    shares = [10_000 * (time in runs) for time in range(first, first + span)]
+    assert [numbers(each["shares"]) for each in found] == [shares]
 
 
 def test_arrows_of_a_range_and_of_some_tracks(monkeypatch):

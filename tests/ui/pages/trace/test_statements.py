@@ -51,6 +51,13 @@ def test_rows_that_name_no_event_are_a_table(site):
     assert asked(site, "select 99 as event_id")["ids"] == [""]
 
 
+def test_rows_with_a_start_are_times(site):
+    answer = asked(site, "select name, start_ps, duration_ps from events where name = 'add'")
+    assert (answer["spans"], answer["ids"], answer["remarks"]) == ([[60_000, 80_000]], [""], [])
+    assert asked(site, "select 5 as start_ps")["spans"] == [[5, 5]]
+    assert asked(site, "select 'x' as start_ps")["spans"] == [None]
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [("", "there is no statement"), ("drop table events", "only reads"), ("selct 1", "syntax")],

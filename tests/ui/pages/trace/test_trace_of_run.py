@@ -120,6 +120,8 @@ def test_the_slowest_step_is_a_whole_one():
         ("/host:CPU", "tf_data_private_threadpool/7", "input"),
         ("/host:CPU", "python", "python"),
         ("/host:CPU", "python-XLA Modules", "python"),
+        ("/host:CPU", "python3.11/123", "python"),
+        ("/host:CPU", "pythonic", "host"),
         ("/host:python-tracer", "MainThread", "python"),
         ("/host:CPU", "tf_Compute/1", "host"),
         ("", "", "host"),

@@ -280,7 +280,7 @@ test("an address names times only where they are not those of the slowest step",
   assert.deepEqual(new TraceState({ ...block, slowest: null }, {}, () => {}).home, state.whole);
 });
 
-test("a kernel is no launch, whatever its name", () => {
+test("a kernel does not count as a launch, whatever its name", () => {
   assert.equal(traceMeaning("cudaLaunchKernel", false), "launch");
   assert.equal(traceMeaning("FillPhiloxRandomKernelLaunch", true), undefined);
   assert.equal(traceMeaning("MemcpyD2H", true), "memcpy");

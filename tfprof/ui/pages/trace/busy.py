@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from tfprof.captures.trace.model import TraceModel
 from tfprof.core.columns.columns import Int64Array
-from tfprof.ui.pages.document import column
+from tfprof.ui.pages.trace.packing import packed
+
+SHARES: Final = 10_000
+"""The share of a pixel that is busy all the time: in whole numbers, shares are small to send."""
 
 
 def busy(
@@ -25,8 +28,8 @@ def busy(
         processes: The processes.
 
     Returns:
-        ``t0``, ``t1`` and ``processes``: of each with events its ``number`` and ``shares``, from 0
-        to 1 for each pixel.
+        ``t0``, ``t1`` and ``processes``: of each with events its ``number`` and ``shares``, for
+        each pixel from 0 to ``SHARES``.
     """
     pixels = max(1, min(pixels, last_ps - first_ps))  # none is shorter than a ps
     bounds = np.linspace(first_ps, last_ps, pixels + 1).astype(np.int64)
@@ -36,8 +39,8 @@ def busy(
         stretches = model.busy_of(number)
         if len(stretches[0]):
             covered = np.diff(_covered_before(*stretches, bounds))
-            shares = np.divide(covered, lengths, out=np.zeros(pixels), where=lengths > 0)
-            made.append({"number": number, "shares": column(np.round(shares, 4))})
+            shares = np.rint(covered / lengths * SHARES).astype(np.int64)
+            made.append({"number": number, "shares": packed(shares)})
     return {"t0": first_ps, "t1": last_ps, "processes": made}
 
 

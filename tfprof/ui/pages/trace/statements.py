@@ -48,7 +48,8 @@ def sql_data(opened: Opened, path: str, params: Mapping[str, str]) -> bytes:
 def answered(opened: Opened, statement: str) -> dict[str, Any]:
     """The answer to a statement, as plain data.
 
-    A row with the columns ``host`` and ``event_id`` of the table ``events`` stands for that event.
+    A row with the columns ``host`` and ``event_id`` of the table ``events`` stands for that event;
+    one with ``start_ps``, and perhaps ``duration_ps``, for that time.
 
     Args:
         opened: The run.
@@ -56,7 +57,8 @@ def answered(opened: Opened, statement: str) -> dict[str, Any]:
 
     Returns:
         As ``found_events``, of the events of its rows; ``table``, its rows; ``ids``, the event of
-        each row, empty without one; and ``remarks`` on the answer.
+        each row, empty without one; ``spans``, begin and end of its time in ps, None without one;
+        and ``remarks`` on the answer.
 
     Raises:
         UsageError: The statement is wrong, or takes too long or too much.
@@ -79,13 +81,28 @@ def answered(opened: Opened, statement: str) -> dict[str, Any]:
         for each in zip(tracks.tolist(), places.tolist(), strict=True)
     ]
     notes = [note.message for note in answer.notes]
-    if table.rows and not is_here.any():
+    spans = _spans_of(table)
+    if table.rows and not is_here.any() and not any(spans):
         notes.append(
             "No row names an event: select host and event_id, too, to find rows in the timeline."
         )
     return {
-        **found_events(model, chosen), "table": table_block(table), "ids": ids, "remarks": notes,
+        **found_events(model, chosen), "table": table_block(table), "ids": ids, "spans": spans,
+        "remarks": notes,
     }  # fmt: skip
+
+
+def _spans_of(table: Table) -> list[tuple[int, int] | None]:
+    columns = {each.id: at for at, each in enumerate(table.columns)}
+    spans: list[tuple[int, int] | None] = []
+    for row in table.rows:
+        start, lasting = (row[columns[name]] if name in columns else 0
+                          for name in ("start_ps", "duration_ps"))  # fmt: skip
+        if "start_ps" in columns and isinstance(start, int) and isinstance(lasting, int):
+            spans.append((start, start + lasting))
+        else:
+            spans.append(None)
+    return spans
 
 
 def _events_of(opened: Opened, model: TraceModel, table: Table) -> tuple[Int64Array, Int64Array]:

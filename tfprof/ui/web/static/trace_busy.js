@@ -1,8 +1,8 @@
 // How busy processes are: an area in the row of each, one share for each pixel, from the library.
 
-import { unpacked } from "./columns.js";
 import { later } from "./dom.js";
 import { numberText, shareText } from "./format.js";
+import { traceNumbers } from "./trace_columns.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
 /** @import { TracePainter } from "./trace_draw.js" */
@@ -10,12 +10,13 @@ import { numberText, shareText } from "./format.js";
 /** @import { SeenRow } from "./types" */
 
 const GAP_PX = 4;
+const SHARES = 10_000; // all of a pixel (tfprof/ui/pages/trace/busy.py)
 
 // Shares around what is seen; requested again when the view has moved or zoomed far.
 export class TraceBusy {
-  /** @type {{ t0: number, t1: number, span: number } | null} */
+  /** @type {{ t0: number, t1: number, span: number, processes: Set<number> } | null} */
   #has = null;
-  /** @type {{ t0: number, t1: number, byProcess: Map<number, number[]> } | null} */
+  /** @type {{ t0: number, t1: number, byProcess: Map<number, Float64Array> } | null} */
   #shown = null;
 
   /**
@@ -27,21 +28,34 @@ export class TraceBusy {
     this.data = data;
     this.state = state;
     this.onChange = onChange;
-    this.update = later(() => this.#ask(), 80);
+    this.update = later((/** @type {number[]} */ seen) => this.#ask(seen), 80);
   }
 
-  async #ask() {
+  /** @param {number[]} seen Processes that are in sight; those of all are requested first. */
+  async #ask(seen) {
     const { state } = this;
     const span = state.t1 - state.t0;
     const has = this.#has;
-    if (has && has.t0 <= state.t0 && has.t1 >= state.t1 && span > has.span / 2) return;
-    const asked = { t0: Math.floor(state.t0 - span), t1: Math.ceil(state.t1 + span), span };
+    const isNear = has && has.t0 <= state.t0 && has.t1 >= state.t1 && span > has.span / 2;
+    if (isNear && seen.every((process) => has.processes.has(process))) return;
+    const processes = has ? seen : [...state.block.processes.keys()];
+    const asked = {
+      t0: Math.floor(state.t0 - span),
+      t1: Math.ceil(state.t1 + span),
+      span,
+      processes: new Set(processes),
+    };
     this.#has = asked;
     try {
-      const { t0, t1, processes } = await this.data.busy(asked.t0, asked.t1, Math.ceil(3 * state.width));
+      const pixels = Math.ceil(3 * state.width);
+      const found = await this.data.busy(asked.t0, asked.t1, pixels, processes.join(","));
       if (this.#has !== asked) return;
+      const { t0, t1 } = found;
       const byProcess = new Map(
-        processes.map((/** @type {any} */ { number, shares }) => [number, unpacked(shares)]),
+        found.processes.map((/** @type {any} */ { number, shares }) => [
+          number,
+          traceNumbers(shares).map((share) => share / SHARES),
+        ]),
       );
       this.#shown = { t0, t1, byProcess };
       this.onChange();

@@ -109,9 +109,10 @@ class TraceServed {
    * @param {number} t0
    * @param {number} t1
    * @param {number} pixels
+   * @param {string} processes
    */
-  busy(t0, t1, pixels) {
-    return this.ask("busy", { t0, t1, pixels });
+  busy(t0, t1, pixels, processes) {
+    return this.ask("busy", { t0, t1, pixels, processes });
   }
 
   /**

@@ -37,6 +37,11 @@ export class TraceScene {
     this.layout = traceLayout(state.block, state);
   }
 
+  // Processes whose rows are in sight.
+  get processes() {
+    return this.visible.rows.filter(({ kind }) => kind === "process").map(({ number }) => number);
+  }
+
   relayout() {
     this.layout = traceLayout(this.state.block, this.state);
   }

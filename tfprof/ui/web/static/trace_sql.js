@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { tableView } from "./table.js";
 
 /** @import { TraceSearch } from "./trace_search.js" */
-/** @import { Context } from "./types" */
+/** @import { Context, Span } from "./types" */
 
 /**
  * A button, and the field for a statement that it opens; rows that name events are hits of the
@@ -13,9 +13,9 @@ import { tableView } from "./table.js";
  * @param {any} data
  * @param {TraceSearch} search
  * @param {Context} context
- * @param {(id: string) => void} go
+ * @param {{ go: (id: string) => void, goTo: (span: Span) => void }} acts
  */
-export function traceSql(data, search, context, go) {
+export function traceSql(data, search, context, { go, goTo }) {
   const row = el("div.trace-sql", { hidden: true });
   const button = el(
     "button",
@@ -50,6 +50,7 @@ export function traceSql(data, search, context, go) {
       if (own !== turn) return;
       const onRow = (/** @type {number} */ row) => {
         if (found.ids[row]) go(found.ids[row]);
+        else if (found.spans[row]) goTo(found.spans[row]);
       };
       const rows = tableView(found.table, { ...context, params: {}, look: undefined }, { onRow });
       const remarks = found.remarks.map((/** @type {string} */ text) => el("p.quiet", text));

@@ -86,6 +86,10 @@ class TraceView {
       },
       open: () => this.dock.set(true),
       ranges: this.ranges,
+      goTo: (/** @type {Span} */ span) => {
+        this.ranges.select(span);
+        this.state.fit(span);
+      },
       redraw: () => this.redraw(),
       keep: () => this.keepAddress?.(),
       back: () => this.parts.frame.focus(),
@@ -106,7 +110,7 @@ class TraceView {
     this.dock = new TraceDock([this.search.found, event, range, all], context.params, (changes) =>
       this.#keep(changes),
     );
-    this.sql = traceSql(data, this.search, context, acts.go);
+    this.sql = traceSql(data, this.search, context, acts);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
@@ -224,7 +228,7 @@ class TraceView {
     this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
     this.names.draw(this.scene.visible);
-    this.busy.update();
+    this.busy.update(this.scene.processes);
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
