@@ -87,7 +87,17 @@ def _of_second(block: Block, name: str) -> Block:
     if "point_links" in block:
         block["point_links"] = [led(link) for link in block["point_links"]]
     if block["kind"] == "graph":
-        block["nodes"] = [{**node, "link": led(node["link"])} for node in block["nodes"]]
+        block["nodes"] = [
+            {
+                **node,
+                "link": led(node["link"]),
+                "toggle": node["toggle"] and {**node["toggle"], **along},
+                "handles": [
+                    {**each, "params": {**each["params"], **along}} for each in node["handles"]
+                ],
+            }
+            for node in block["nodes"]
+        ]
     if block["kind"] in ("buffers", "code-lines"):
         block["along"] = along
     return block
