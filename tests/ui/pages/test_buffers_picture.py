@@ -75,11 +75,11 @@ def test_another_memory_can_be_chosen(run):
     assert figures_of(page)["peak"] == 3 * 5_368_709_120
 
 
-def test_values_without_times_are_told(run):
-    said = [
+def test_values_without_times_are_counted_below_the_picture(run):
+    texts = [
         item["text"]
         for block in page_of(run).blocks
         if block["kind"] == "remarks"
         for item in block["items"]
     ]
-    assert "6 values of temporary memory, 192 B, without times in the plan are not drawn." in said
+    assert "6 values of temporary memory, 192 B, without times in the plan are not drawn." in texts
