@@ -1,6 +1,6 @@
 """Places of values in the reserved memory, by hand."""
 
-from tests.captures.hlo.small_programs import PARAMETER, TRACE, with_buffers
+from tests.captures.hlo.small_programs import ALLOC, FREE, PARAMETER, SHARE, TRACE, with_buffers
 from tests.hlo_programs import read
 from tfprof.captures.hlo.buffer_places import buffer_places
 from tfprof.captures.hlo.buffers import memory_use
@@ -46,3 +46,11 @@ def test_memory_that_always_exists_counts_once_with_all_of_its_size():
         ("b", 4 * KIB), ("p", 2 * KIB),
     ]  # fmt: skip
     assert [each.offset_bytes for each in places.placed] == [2 * KIB, 0]
+
+
+def test_a_value_that_comes_again_is_there_twice():
+    trace = [(ALLOC, "a"), (FREE, "a"), (SHARE, "b", "a"), (FREE, "b")]
+    temporary = {"size": 4 * KIB, "values": {"a": 256, "b": 100}}
+    places = placed(temporary, PARAMETER, trace=trace)
+    lives = [(one.use.name, one.use.start, one.use.end) for one in places.placed[1:]]
+    assert lives == [("a", 0, 1), ("a", 2, 3)]

@@ -43,13 +43,17 @@ def test_what_is_there_at_the_peak_adds_up_to_it(run):
     assert {row["names"] for row in there} == {row["names"] for row in at_peak}
 
 
-@pytest.mark.parametrize("capture", ["tpu-v6e-jax", "cpu-xla", "gpu-rocm-jax-conv"])
-def test_no_two_values_are_at_one_place_at_one_time(capture):
+@pytest.mark.parametrize("capture", ["tpu-v6e-jax", "cpu-xla", "cpu-jax-pmap", "gpu-rocm-jax-conv"])
+def test_at_every_event_the_values_fill_what_is_in_use_and_none_lies_on_another(capture):
     run = open_run([str(path) for path in folder(capture).glob("*.xplane.pb*")])
     programs = page_of(run).controls[0].choices
     for program, _ in programs:
         page = page_of(run, program=program)
         block, rows = picture(page)
+        levels = unpacked(block["levels"])
+        for event in range(block["n_events"]):
+            there = [row["sizes"] for row in rows if row["born"] <= event < row["dies"]]
+            assert sum(there) == levels[event + 1], (program, event)
         for at, one in enumerate(rows):
             assert one["offsets"] + one["sizes"] <= block["total"]
             for other in rows[:at]:
@@ -71,11 +75,11 @@ def test_another_memory_can_be_chosen(run):
     assert figures_of(page)["peak"] == 3 * 5_368_709_120
 
 
-def test_values_without_times_are_told(run):
-    said = [
+def test_values_without_times_are_counted_below_the_picture(run):
+    texts = [
         item["text"]
         for block in page_of(run).blocks
         if block["kind"] == "remarks"
         for item in block["items"]
     ]
-    assert "6 values of temporary memory, 192 B, without times in the plan are not drawn." in said
+    assert "6 values of temporary memory, 192 B, without times in the plan are not drawn." in texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfprof.captures.hlo.buffers import BufferUse, MemoryUse, buffers_in
 from tfprof.captures.model.hlo import HloModule
@@ -14,10 +14,10 @@ _ORDER = ("constant", "parameter", "output", "temporary")
 
 @dataclass(frozen=True, slots=True)
 class PlacedBuffer:
-    """A value at its place.
+    """A value at its place, for one time that it is there.
 
     Attributes:
-        use: The value; of memory that always exists, the largest value in it.
+        use: The value with this time; of memory that always exists, the largest value in it.
         offset_bytes: Its place, if all allocations lie on each other.
         size_bytes: How much it takes there; of memory that always exists, the whole allocation.
         is_at_peak: Whether it is there when most memory is in use.
@@ -34,7 +34,7 @@ class BufferPlaces:
     """The values of one memory.
 
     Attributes:
-        placed: The values, the largest first.
+        placed: The values, the largest first; one that comes again is there again.
         total_bytes: Size of all allocations.
         n_untimed: Number of values of temporary memory whose times are unknown.
         untimed_bytes: Their size.
@@ -53,7 +53,6 @@ def buffer_places(module: HloModule, use: MemoryUse) -> BufferPlaces:
         module: The program.
         use: Its use of one memory.
     """
-    at_peak = {each.buffer.id: each for each in use.at_peak}
     lasting = {each.allocation.index: each for each in use.at_peak if each.start is None}
     placed: list[PlacedBuffer] = []
     base = n_untimed = untimed_bytes = 0
@@ -64,15 +63,17 @@ def buffer_places(module: HloModule, use: MemoryUse) -> BufferPlaces:
             placed.append(PlacedBuffer(always, base, allocation.size_bytes, is_at_peak=True))
         else:
             offset_of = {one.buffer_id: one.offset_bytes for one in allocation.assigned}
-            for each in buffers_in(module, allocation, use.spans):
-                if each.start is None:
-                    n_untimed, untimed_bytes = n_untimed + 1, untimed_bytes + each.size_bytes
-                    continue
+            for each in buffers_in(module, allocation):
                 number = each.buffer.id
+                if number not in use.lives:
+                    n_untimed, untimed_bytes = n_untimed + 1, untimed_bytes + each.size_bytes
                 offset = base + offset_of[number]
-                placed.append(PlacedBuffer(each, offset, each.size_bytes, number in at_peak))
+                for start, end in use.lives.get(number, ()):
+                    life = replace(each, start=start, end=end)
+                    is_at_peak = start <= use.peak_position < end
+                    placed.append(PlacedBuffer(life, offset, each.size_bytes, is_at_peak))
         base += allocation.size_bytes
-    placed.sort(key=lambda one: (-one.size_bytes, one.use.buffer.id))
+    placed.sort(key=lambda one: (-one.size_bytes, one.use.buffer.id, one.use.start or 0))
     return BufferPlaces(placed, base, n_untimed, untimed_bytes)
 
 

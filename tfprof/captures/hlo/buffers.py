@@ -84,6 +84,9 @@ class MemoryUse:
         allocations: All allocations in this space, in order of index.
         problems: Errors in the trace.
         is_planned: Whether the trace is the compiler's; else it is derived from live ranges.
+        lives: Start and end of each time that a value of the trace is in memory, by id: one that
+            has gone may come again with a value that takes its place. The number of events is the
+            end of values that stay.
     """
 
     memory_space: int
@@ -99,6 +102,7 @@ class MemoryUse:
     allocations: tuple[Allocation, ...]
     problems: tuple[str, ...] = ()
     is_planned: bool = True
+    lives: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def total_bytes(self) -> int:
@@ -152,23 +156,16 @@ def memory_use(module: HloModule, memory_space: int = 0, *, rules: Rules = OURS)
         tuple(allocations),
         tuple(dict.fromkeys(replay.problems)),
         is_planned,
+        replay.lives,
     )
 
 
-def buffers_in(
-    module: HloModule, allocation: Allocation, spans: Mapping[int, tuple[int, int]] | None = None
-) -> list[BufferUse]:
-    """All values that an allocation holds at some time.
-
-    Args:
-        module: The program.
-        allocation: One of its allocations.
-        spans: Start and end of values by id, if they are known.
-    """
+def buffers_in(module: HloModule, allocation: Allocation) -> list[BufferUse]:
+    """All values that an allocation holds at some time."""
     assigned = module.buffers or BufferAssignment()
     uses = _Uses(module, assigned)
     known = [place.buffer_id for place in allocation.assigned if place.buffer_id in assigned.by_id]
-    return [uses.of(number, spans or {}) for number in known]
+    return [uses.of(number, {}) for number in known]
 
 
 def _trace(
@@ -242,6 +239,7 @@ class _Replay:
     alive: dict[int, None] = field(default_factory=dict)
     at_peak: tuple[int, ...] = ()
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    lives: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     _owners: dict[int, int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
@@ -301,6 +299,7 @@ class _Replay:
             buffer = self.assigned.by_id[owner]
             self.size -= buffer.size_bytes
             self.unpadded -= self.uses.shape(buffer).n_bytes
+            self.lives[owner][-1] = (self.lives[owner][-1][0], len(self.sizes) - 1)
             if owner in self.spans:
                 self.spans[owner] = (self.spans[owner][0], len(self.sizes) - 1)
 
@@ -310,6 +309,7 @@ class _Replay:
             return
         buffer = self.assigned.by_id[number]
         self.alive[number] = None
+        self.lives.setdefault(number, []).append((len(self.sizes) - 1, self.n_events))
         self.size += buffer.size_bytes
         self.unpadded += self.uses.shape(buffer).n_bytes
         if self.size > self.peak:

@@ -196,7 +196,7 @@ def _changed(n_changes: int) -> Block:
 
 
 _OF_ALL_STEPS = (
-    "advice", "contents", "trace", "memory-viewer", "graph-viewer", "flops", "summary",
+    "advice", "contents", "trace", "memory-viewer", "graph-viewer", "flops", "summary", "source",
 )  # fmt: skip
 """Pages whose numbers no choice of steps changes."""
 

@@ -19,6 +19,7 @@ from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.ui.pages.view_code import frames_of, library_rows, with_hidden
 from tfprof.views.result import ViewTree
+from tfprof.views.show.view_rows import LineAmounts
 
 OPTIONS: Final[dict[str, Any]] = {
     **UNASKED, "select": ["micros", "bytes", "float_ops"], "order_by": "name",
@@ -106,21 +107,22 @@ def costs_of_stacks(tree: ViewTree) -> Costs:
     rows = np.arange(len(tree), dtype=np.int64)
     hidden = library_rows(tree, rows)
     metrics = [each for each in METRIC_FORMS if each.select in OPTIONS["select"]]
+    amounts = LineAmounts(tree, rows, ends_with_others=False)
     owns = []
     for metric in metrics:
-        own = tree.own[METRIC_ROW[metric.metric]].astype(np.float64)
-        if hidden is not None:
-            own = np.nan_to_num(with_hidden(tree.parent, hidden.rows, own))
-        owns.append(own)
+        found_own = amounts.of(metric)
+        own = np.where(found_own.own_unknown, np.nan, found_own.own.astype(np.float64))
+        owns.append(own if hidden is None else with_hidden(tree.parent, hidden.rows, own))
     frames = frames_of(tree, rows)
     found: dict[tuple[str, int], Line] = {}
-    for row in np.flatnonzero(np.any(owns, axis=0)).tolist():
+    for row in np.flatnonzero(np.any(np.nan_to_num(owns) > 0, axis=0)).tolist():
         frame = frames[row]
         if frame is None:
             continue
         key = (frame.file, frame.line_number)
-        line = found.setdefault(key, Line(frame, [0.0] * len(metrics)))
-        line.values = [_plus(a, float(own[row])) for a, own in zip(line.values, owns, strict=True)]
+        line = found.setdefault(key, Line(frame, [None] * len(metrics)))
+        costs = [None if np.isnan(own[row]) else float(own[row]) for own in owns]
+        line.values = [_plus(a, b) for a, b in zip(line.values, costs, strict=True)]
         line.names[frame.function] += 1
     units = {"micros": "us", "bytes": "bytes"}
     measures = [
