@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from tfprof.core.columns.matching import matched, numbered
 from tfprof.insight.diff.tables import ORDINALS
 from tfprof.ui.pages.compare_trees import tree_of_both
-from tfprof.ui.pages.document import Block, Page, column, words
+from tfprof.ui.pages.document import Block, Page, column, side_by_side, words
 from tfprof.ui.pages.packed_columns import unpacked
 
 _DIFFERENCE = "difference"
@@ -36,12 +36,15 @@ def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
 
 
 def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str]) -> list[Block]:
-    """The blocks of the first, each with its counterpart; then those of the second only."""
+    """The blocks of the first, each with its counterpart; then those of the second only.
+
+    What stands beside others on a page of one run stands beside its counterpart here.
+    """
     others: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
-    for block in second:
+    for block in _single(second):
         others[_key(block)].append(block)
     blocks: list[Block] = []
-    for block in first:
+    for block in _single(first):
         matching = others[_key(block)]
         if matching:
             blocks += _pair(block, matching.pop(0), names)
@@ -50,6 +53,11 @@ def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str
     for left in others.values():
         blocks += [_of_second(block, names[1]) for block in left]
     return blocks
+
+
+def _single(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield from block["blocks"] if block["kind"] == "row" else [block]
 
 
 def _key(block: Block) -> tuple[str, str]:
@@ -66,7 +74,9 @@ def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
         return [_tabs(first, second, names)]
     if first["kind"] == "figures":
         return [_figures(first, second, names)]
-    return [_named(first, names[0]), _of_second(second, names[1])]
+    pair = _named(first, names[0]), _of_second(second, names[1])
+    is_narrow = first["kind"] == "chart"
+    return [side_by_side((1, each) for each in pair)] if is_narrow else [*pair]
 
 
 def _named(block: Block, name: str) -> Block:
