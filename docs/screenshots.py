@@ -40,6 +40,7 @@ QUIET = (
 
 IN_DOCS = {
     "start": "#/start?run=input-bound",
+    "start-dark": "#/start?run=gpu",
     "trace": "#/trace?run=gpu",
     "memory": "#/memory-over-time?run=resnet50",
     "roofline": "#/roofline?run=tpu",
@@ -47,7 +48,7 @@ IN_DOCS = {
     "tf-data": "#/tf-data?run=input-bound",
 }
 """Pictures of the documentation by name: the address of the page."""
-DOCS_SIZE = {"width": 1200, "height": 760}
+DOCS_SIZE = {"width": 1400, "height": 900}
 MOST_BYTES = 120_000
 
 
@@ -201,7 +202,8 @@ def pictures_of_the_docs(browser: Browser, address: str) -> int:
     """The pictures of the documentation; the exit code says whether any is too large."""
     code = 0
     for name, place in IN_DOCS.items():
-        tab = opened(browser, address, viewport=DOCS_SIZE, color_scheme="light")
+        scheme = "dark" if name.endswith("-dark") else "light"
+        tab = opened(browser, address, viewport=DOCS_SIZE, color_scheme=scheme)
         shown(tab, place)
         if tab.locator("main [role=alert]").count():
             say(f"{name}: {tab.locator('main').inner_text()}")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
+from tests.insight.diff.profilers import profiler
 from tfprof.core.wire import messages as pb
 from tfprof.demo import demo_capture
 from tfprof.errors import UsageError
@@ -23,19 +24,6 @@ from tfprof.tools import Column, Table, ToolResult
 
 US = 1000
 """Nanoseconds, which the builders of captures count in."""
-
-
-def profiler(*steps, ops=("a", "b"), types=None):
-    """A profiler of steps that give each op so many microseconds."""
-    types = types or {}
-    made = tfprof.Profiler(graph(*(op(name, types.get(name, "MatMul")) for name in ops)))
-    for number, micros in enumerate(steps):
-        at, stats = 1000, []
-        for name, length in zip(ops, micros, strict=True):
-            stats.append((name, stat(length, start=at)))
-            at += length
-        made.add_step(number, run(stats))
-    return made
 
 
 def rows_of(answer, table="ops"):

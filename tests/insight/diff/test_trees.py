@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.insight.diff.test_difference import profiler
+from tests.insight.diff.profilers import profiler
 from tfprof.insight.diff.trees import changed_tree
 
 STEPS = 3

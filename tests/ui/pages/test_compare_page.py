@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.diff.test_difference import profiler
+from tests.insight.diff.profilers import profiler
+from tests.ui.pages.declared import troubles
 from tests.ui.pages.links import blocks_of
 from tests.ui.pages.packed import unpacked
-from tests.ui.pages.test_format_page import troubles
 from tfprof.demo import demo_capture, demo_files, tutorial_files
 from tfprof.errors import UsageError
 from tfprof.inputs.open_paths import open_paths

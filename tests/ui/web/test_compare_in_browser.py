@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.ui.web.axe import broken_rules
 from tests.ui.web.conftest import running
-from tests.ui.web.test_accessible import broken_rules
 from tfprof.demo import tutorial_files
 from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.opened import opened_run

@@ -117,7 +117,7 @@ def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Blo
 
 
 _MOST_BESIDE = 12
-"""Rows of a heat map that is no taller than a chart beside it."""
+"""Rows of a heat map that fits beside a chart."""
 
 
 POD_MEASURES = (

@@ -60,7 +60,11 @@ def test_rows_with_a_start_are_times(site):
 
 @pytest.mark.parametrize(
     ("statement", "message"),
-    [("", "there is no statement"), ("drop table events", "only reads"), ("selct 1", "syntax")],
+    [
+        ("", "there is no statement"),
+        ("drop table events", "only reads"),
+        ("select select", "syntax"),
+    ],
 )
 def test_what_is_wrong_with_a_statement(site, statement, message):
     with pytest.raises(UsageError, match=message):

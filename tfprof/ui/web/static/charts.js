@@ -52,7 +52,7 @@ export function chartView(block, context) {
   const height = context?.inCard ? HEIGHTS.card : HEIGHTS.page;
   let width = WIDTH;
   draw();
-  // What is drawn anew here keeps its size on paper, and where nobody sees it.
+  // On paper, and while the page is hidden, a chart keeps its size.
   new ResizeObserver(() => {
     const seen = Math.round(slot.clientWidth);
     if (!seen || seen === width || slot.contains(document.activeElement)) return;
