@@ -39,7 +39,7 @@ def test_a_choice_leads_to_the_page_and_its_end_leads_back(address, watched):
     page.tab.get_by_label("Compare with").select_option("faster-input")
     page.wait("compare")
     assert page.tab.locator("nav [aria-current=page]").inner_text() == "Compare"
-    assert page.tab.locator(".lead").inner_text().startswith("Step time is 94.5% shorter")
+    assert page.tab.locator(".headline").inner_text().startswith("Step time is 94.5% shorter")
     page.tab.get_by_label("Compare with").select_option("")
     page.wait("start")
     page.tab.get_by_role("link", name="Compare", exact=True).click()

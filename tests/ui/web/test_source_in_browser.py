@@ -48,7 +48,7 @@ def test_costs_stand_beside_the_text(address, watched):
     assert of_line["2"][1] == EVIL  # text, no markup
     assert of_line["2"][2:4] == ["70.0 µs", "70.0 %"]
     assert of_line["3"][2:4] == ["", ""]  # near a line with costs
-    assert "10.0 µs belong to no recorded line" in page.tab.locator(".lead").inner_text()
+    assert "10.0 µs belong to no recorded line" in page.tab.locator(".headline").inner_text()
     heat = "row => getComputedStyle(row).getPropertyValue('--heat')"
     assert page.tab.locator("tr.costs").first.evaluate(heat) == "45%"
     page.check()

@@ -290,7 +290,7 @@ def test_a_trace_of_another_program(tmp_path, watched, report_file):
     page.open(report_file(report(Site([opened_trace(path)]))), "trace")
     drawn(page)
     assert int(page.tab.locator(".trace").get_attribute("data-marks")) == 50
-    assert "1 events are not shown" in page.tab.locator(".remarks").inner_text()
+    assert "1 events are not shown" in page.tab.locator(".notes").text_content()
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= 700
     page.check()
 

@@ -29,7 +29,27 @@ export function controlsView(page, params, context) {
     );
     if (!group) return fields;
     const isSet = controls.some((control) => String(control.value) !== String(control.default));
-    return el("details", { class: isSet ? "set" : "" }, el("summary", group), fields);
+    // It stays open when a choice draws the page anew.
+    const details = el(
+      "details",
+      {
+        name: "settings",
+        class: isSet ? "set" : "",
+        open: params._settings === group,
+        ontoggle: () => {
+          if (details.open || params._settings === group)
+            context.look({ _settings: details.open ? group : "" });
+        },
+        onkeydown: (event) => {
+          if (event.key !== "Escape") return;
+          details.open = false;
+          details.firstChild.focus();
+        },
+      },
+      el("summary", group),
+      fields,
+    );
+    return details;
   });
   const note = isFixed
     ? el("p.quiet", "A report has been written with these settings; “tfprof ui” lets you change them.")
