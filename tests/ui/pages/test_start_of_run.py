@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests.captures.tools.oracle import folder
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.ui.pages.start_of_run import start_of_run
 
@@ -45,3 +46,13 @@ def test_an_answer_that_is_too_long_for_one_line_has_its_reason_below() -> None:
     assert answer.rstrip(".") in whole
     assert len(whole) > 110
     assert whole.partition(": ")[2].partition(". ")[0].rstrip(".").lower() in caption.lower()
+
+
+def test_a_critical_finding_that_is_not_about_input_is_the_answer() -> None:
+    """Steps that sleep 30 of 53 ms: nothing shows input, but what took the time has a name."""
+    blocks, _ = start_of_run("logs", tfprof.open_run(str(folder("cpu-jax-steps"))), {})
+    assert blocks[0]["items"] == ["In 57.3% of the step time no op runs while a step lasts."]
+    cards = next(block for block in blocks if block["kind"] == "findings")
+    assert cards["items"][0]["text"].startswith("The most of it is load_batch")
+    caption = blocks[2]["blocks"][1]["caption"]
+    assert caption.startswith("Whether the program waits for its input is not certain: ")

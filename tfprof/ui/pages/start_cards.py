@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,6 +13,9 @@ from tfprof.core.text.wording import plural
 from tfprof.ui.pages.blocks_of_results import finding_dict
 from tfprof.ui.pages.document import Block, column
 
+SENTENCE: Final = re.compile(r"(?<=[a-z0-9)%]\.) (?=[A-Z])")
+"""Between two sentences."""
+
 MOST_CARDS: Final = 3
 """Most findings beside each other; the others follow below."""
 
@@ -19,13 +23,16 @@ _FEW: Final = 5
 """Most bars of a card, which leads to the page with all."""
 
 
-def best_findings(found: Sequence[Finding], n_rules: int, what: str) -> Block:
+def best_findings(
+    found: Sequence[Finding], n_rules: int, what: str, *, answers: bool = False
+) -> Block:
     """The best things to do; where there are fewer than fit, what else was looked at.
 
     Args:
         found: All findings, the best first.
         n_rules: How many rules looked.
         what: At what: ``the capture``.
+        answers: Whether the problem of the first one is the answer of the page already.
     """
     rest = ""
     if len(found) < MOST_CARDS:
@@ -35,6 +42,9 @@ def best_findings(found: Sequence[Finding], n_rules: int, what: str) -> Block:
             "what they need."
         )
     cards = [finding_dict(each) for each in found[:MOST_CARDS]]
+    if answers:
+        _, *remedy = SENTENCE.split(cards[0]["text"], maxsplit=1)
+        cards[0]["text"] = " ".join(remedy) or cards[0]["text"]
     return {"kind": "findings", "items": cards, "cards": True, "rest": rest}
 
 

@@ -6,9 +6,8 @@ overview follow.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
@@ -26,17 +25,19 @@ from tfprof.core.text.wording import plural, sentence
 from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.ui.pages.document import Block, Control, Params, column, facts, side_by_side, words
 from tfprof.ui.pages.links import Names, table_links
-from tfprof.ui.pages.start_cards import MOST_CARDS, bars, best_findings
+from tfprof.ui.pages.start_cards import MOST_CARDS, SENTENCE, bars, best_findings
 from tfprof.ui.pages.step_choice import chosen_words, step_chart, step_control
 from tfprof.ui.pages.tool_pages import tool_result
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
-
-_SENTENCE = re.compile(r"(?<=[a-z0-9)%]\.) (?=[A-Z])")
+    from tfprof.core.columns.findings import Finding
 
 _ONE_LINE = 110
 """Letters of an answer that fits into one line; of a longer one, the reason stands below."""
+
+_SHORTEST = 30
+"""Letters of an answer that says something."""
 
 _FEW = 5
 """Most bars of a card; each card leads to the page with all."""
@@ -56,19 +57,18 @@ def _blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
     found = capture_findings(run, host=params.get("host") or None)
-    answer, reason, more = _in_one_line(" ".join(overview.verdict[:1]))
+    limits = _what_limits(overview.verdict, found)
     yield from chosen_words(run, params)
-    yield words([answer], lead=True)
+    yield words([limits.answer], lead=True)
     yield facts(_in_short(run, steps), short=True)
     if steps.n_steps:
-        yield side_by_side([(2, step_chart(steps, params)), (1, _average_step(overview, reason))])
-    yield best_findings(found, len(PRACTICES), "the capture")
+        average = _average_step(overview, limits.reasons)
+        yield side_by_side([(2, step_chart(steps, params)), (1, average)])
+    yield best_findings(found, len(PRACTICES), "the capture", answers=limits.is_finding)
     yield side_by_side(
         [(1.3, _heaviest(run, params)), (1, _memory(run, params)), (1, _machine(source, run))]
     )
-    # The reason and the second sentence stand below the picture of the average step.
-    below = overview.verdict[2:] if steps.n_steps else (reason, *overview.verdict[1:])
-    yield words([more, *below])
+    yield words([*([] if steps.n_steps else limits.reasons), *limits.more])
     known = set(overview.notes)
     notes = [*(note for note in run.notes if note not in known), *overview.notes]
     yield from notes_block([*notes, *notes_for_tools(run)])
@@ -97,16 +97,46 @@ def _in_short(run: Run, steps: RunSteps) -> Iterator[tuple[str, str]]:
         yield "captured", f"{min(began):%Y-%m-%d %H:%M} UTC"
 
 
-def _in_one_line(verdict: str) -> tuple[str, str, str]:
-    """The answer, the reason for it if it is too long for one line, and further sentences."""
-    first, *more = _SENTENCE.split(verdict, maxsplit=1)
-    answer, colon, reason = first.partition(": ")
-    if len(first) <= _ONE_LINE or not colon:
-        return first, "", " ".join(more)
-    return f"{answer}.", sentence(reason), " ".join(more)
+class _Limits(NamedTuple):
+    """What limits a run.
+
+    Attributes:
+        answer: In one line.
+        reasons: Sentences that stand below the picture of the average step.
+        more: Further sentences of the verdict.
+        is_finding: Whether the answer is the problem of the first finding.
+    """
+
+    answer: str
+    reasons: list[str]
+    more: list[str]
+    is_finding: bool
 
 
-def _average_step(overview: ToolResult, reason: str) -> Block:
+def _what_limits(verdict: Sequence[str], found: Sequence[Finding]) -> _Limits:
+    """The critical finding, which costs most; the verdict, if that is about input, or without one.
+
+    Args:
+        verdict: Sentences of the overview: of waiting for input, of the step time, and others.
+        found: The findings, the best first.
+    """
+    first, *more = SENTENCE.split(" ".join(verdict[:1]), maxsplit=1)
+    if found and found[0].severity == "critical" and not found[0].rule.startswith("input-"):
+        answer, reason = _in_one_line(SENTENCE.split(found[0].message, maxsplit=1)[0])
+        return _Limits(answer, [reason, *verdict[:2]], list(verdict[2:]), is_finding=True)
+    answer, reason = _in_one_line(first)
+    return _Limits(answer, [reason, *verdict[1:2]], [*more, *verdict[2:]], is_finding=False)
+
+
+def _in_one_line(said: str) -> tuple[str, str]:
+    """The answer, and the reason for it if it is too long for one line."""
+    answer, colon, reason = said.partition(": ")
+    if len(said) <= _ONE_LINE or not colon or len(answer) < _SHORTEST:
+        return said, ""
+    return f"{answer}.", sentence(reason)
+
+
+def _average_step(overview: ToolResult, reasons: Sequence[str]) -> Block:
     """Where the time of an average step goes; the first row of the table is all of it."""
     table = overview.tables.get("performance")
     rows = [] if table is None else table.rows[1:]
@@ -117,7 +147,7 @@ def _average_step(overview: ToolResult, reason: str) -> Block:
         "x_label": "part", "y_label": "time", "unit": "ms",
         "x": column([name for name, _ in parts]),
         "series": [{"name": "time", "values": column([ms for _, ms in parts])}],
-        "caption": escaped(" ".join(filter(None, [reason, *overview.verdict[1:2]]))),
+        "caption": escaped(" ".join(filter(None, reasons))),
     }  # fmt: skip
 
 
