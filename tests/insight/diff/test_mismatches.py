@@ -171,7 +171,7 @@ def test_tables_of_other_units_and_answers_of_other_tools_do_not_compare():
         tfprof.diff(answer("pod", "ops"), answer("pod", "steps"))
 
 
-def test_what_is_asked_of_both_must_fit():
+def test_requests_must_fit_both_sides():
     profile = side("one", {"a": 10}).profiler
     with pytest.raises(UsageError, match="view and tool cannot be compared at once"):
         tfprof.diff(profile, profile, view="op", tool="pod")
