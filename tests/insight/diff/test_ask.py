@@ -106,9 +106,7 @@ def test_the_tables_of_a_tool_for_one_step():
 
 
 def test_a_capture_and_a_profile_have_no_common_clock():
-    with pytest.raises(
-        UsageError, match="run is a capture and profile a profile: their times"
-    ):
+    with pytest.raises(UsageError, match="run is a capture and profile a profile: their times"):
         tfprof.diff(opened(space(20)), profile(50, "op0"))
 
 
