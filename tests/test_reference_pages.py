@@ -1,6 +1,7 @@
 """The pages made from the commands: nothing is missing, nothing is stale, and man can show it."""
 
 import ast
+import functools
 import re
 import shutil
 import subprocess
@@ -37,10 +38,18 @@ def docs(monkeypatch):
 
 
 @pytest.fixture
-def generator(docs):
+def generator(docs, monkeypatch):
+    """The script that writes the pages, which are made once for all tests."""
     import generate_reference
 
+    made = functools.partial(once, generate_reference.pages)
+    monkeypatch.setattr(generate_reference, "pages", made)
     return generate_reference
+
+
+@functools.cache
+def once(make):
+    return make()
 
 
 @pytest.fixture

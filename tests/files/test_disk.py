@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,20 +49,23 @@ def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [left.name for left in tmp_path.iterdir()] == ["there"]
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def files_of_1000_bytes_at_most() -> Iterator[None]:
+    """No fixture: pytest, too, may write to a file, and fails where that cannot grow."""
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("files_of_1000_bytes_at_most")
 def test_a_file_that_can_not_grow_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "there"
     path.write_bytes(b"old")
-    with pytest.raises(InputError, match=r"there: cannot be written: File too large"):
+    message = r"there: cannot be written: File too large"
+    with pytest.raises(InputError, match=message), files_of_1000_bytes_at_most():
         write_file(path, [b"x" * 600] * 200, overwrite=True)
     assert path.read_bytes() == b"old"
     assert [left.name for left in tmp_path.iterdir()] == ["there"]

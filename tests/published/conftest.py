@@ -32,6 +32,9 @@ LARGE = (
 )
 """Architectures that are traced only once, to save time: most have a sibling of the same layers."""
 
+AGAIN = ("MobileNet", "MobileNetV2", "MobileNetV3Small", "VGG16", "Xception")
+"""Architectures whose report is made twice, which takes as long as to trace them once more."""
+
 
 def in_one_process(names: Iterable[str]) -> list[Any]:
     """Names as parameters: ``pytest --dist loadgroup`` builds each architecture in one process."""
@@ -44,7 +47,7 @@ class Application(NamedTuple):
     Attributes:
         traced: Its graph, the batch left open.
         one: The model's report for a batch of one; that of its graph, if it is large.
-        again: The model's report asked for once more; None if it is large.
+        again: The model's report, made once more; None unless it is in ``AGAIN``.
         n_params, n_trainable: Parameters, as Keras counts them.
     """
 
@@ -75,7 +78,7 @@ def application() -> Callable[..., Application]:
         return Application(
             graph,
             tfprof.flops(message if name in LARGE else model, batch=1),
-            None if name in LARGE else tfprof.flops(model, batch=1),
+            tfprof.flops(model, batch=1) if name in AGAIN else None,
             model.count_params(),
             sum(math.prod(each.shape) for each in model.trainable_weights),
         )

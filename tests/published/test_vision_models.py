@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import tfprof
-from tests.published.conftest import LARGE, Application, in_one_process
+from tests.published.conftest import AGAIN, Application, in_one_process
 from tests.published.derivations import SOFTMAX, Work, conv, dense, elementwise
 from tfprof.graphs.model.symbolic import Symbolic
 
@@ -105,7 +105,7 @@ def test_every_op_is_counted_or_free(model: Application) -> None:
     assert model.one.notes == ()
 
 
-@pytest.mark.parametrize("name", in_one_process(name for name in PUBLISHED if name not in LARGE))
+@pytest.mark.parametrize("name", in_one_process(AGAIN))
 def test_the_same_question_has_the_same_answer(name: str, model: Application) -> None:
     assert model.again is not None
     assert model.again.flops == model.one.flops

@@ -1,19 +1,21 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import tfprof
 
-pytest.importorskip("tensorflow")
-
-import tensorflow as tf
-
 pytestmark = pytest.mark.tensorflow
 
 
 @pytest.fixture
-def registered() -> Iterator[None]:
+def tf() -> Any:
+    """Imported only where a test runs: looking for tests takes no TensorFlow."""
+    return pytest.importorskip("tensorflow")
+
+
+@pytest.fixture
+def registered(tf: Any) -> Iterator[None]:
     """A formula for ``Rint``, as a user registers one with TensorFlow."""
     from tensorflow.python.framework import graph_util, ops
 
@@ -27,12 +29,13 @@ def registered() -> Iterator[None]:
     del ops._stats_registry._registry["Rint,flops"]
 
 
-@tf.function
-def rounded(x: Any) -> Any:
-    return tf.math.rint(x, name="mine")
+@pytest.fixture
+def rounded(tf: Any) -> Callable[[Any], Any]:
+    return tf.function(lambda x: tf.math.rint(x, name="mine"))
 
 
-def graph() -> tf.Graph:
+@pytest.fixture
+def graph(tf: Any, rounded: Any) -> Any:
     made = tf.Graph()
     with made.as_default():
         tf.math.rint(tf.ones([2]), name="mine")
@@ -41,16 +44,16 @@ def graph() -> tf.Graph:
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_users_formula_wins_in_views() -> None:
-    view = tfprof.Profiler(graph()).view("scope")
+def test_the_users_formula_wins_in_views(graph: Any) -> None:
+    view = tfprof.Profiler(graph).view("scope")
     flops = dict(zip(view.names, view.columns["float_ops"].tolist(), strict=True))
     assert flops["mine"] == 2000
     assert flops["PartitionedCall"] == 3000
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_users_formula_wins_in_reports_and_in_functions() -> None:
-    report = tfprof.flops(graph())
+def test_the_users_formula_wins_in_reports_and_in_functions(graph: Any, rounded: Any) -> None:
+    report = tfprof.flops(graph)
     assert report.flops == 5000
     assert "registered with TensorFlow" in report.explain()
     assert tfprof.flops(rounded, input_shapes=[4]).flops == 4000
@@ -58,9 +61,9 @@ def test_the_users_formula_wins_in_reports_and_in_functions() -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_without_its_shapes_tfprofs_own_formula_counts() -> None:
+def test_without_its_shapes_tfprofs_own_formula_counts(rounded: Any) -> None:
     assert str(tfprof.flops(rounded, input_shapes=[None]).flops) == "B"
 
 
-def test_without_it_nothing_changes() -> None:
-    assert tfprof.flops(graph()).flops == 2 + 3
+def test_without_it_nothing_changes(graph: Any) -> None:
+    assert tfprof.flops(graph).flops == 2 + 3

@@ -3,32 +3,7 @@
 import pytest
 
 import tfprof
-from tfprof.testing.xspace_builders import event, host, line, opened, xspace
-
-MICROSECOND = 1000
-N_STEPS = 6
-
-
-def at(name, start, length, **stats):
-    return event(name, start * MICROSECOND, length * MICROSECOND, **stats)
-
-
-def captured(*threads, mark=10_000, period=10_000):
-    """A capture of threads, each a function from the start of a step to its events."""
-    lines = [
-        line(*(made for step in range(N_STEPS) for made in thread(step * period, step)))
-        for thread in threads
-    ]
-    marks = [[at("train", step * period, mark, step_num=step, _r=1)] for step in range(N_STEPS)]
-    first = threads[0]
-    lines[0] = line(
-        *(made for step in range(N_STEPS) for made in [*marks[step], *first(step * period, step)])
-    )
-    return opened(xspace(host(*lines)))
-
-
-def mean_after(run, **how):
-    return tfprof.whatif(run, **how).to_rows("step")[0]["after_ms"]
+from tests.insight.whatif.hand_made import N_STEPS, at, captured, mean_after
 
 
 def op_on_two_threads(begin, step):

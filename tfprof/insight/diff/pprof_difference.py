@@ -69,7 +69,7 @@ def subtracted(before: pb.Profile, after: pb.Profile) -> pb.Profile:
         for label in sample.label:
             added = new.label.add()
             added.CopyFrom(label)
-            for name in ("key", "str", "num_unit"):
+            for name in ("key", "str"):
                 setattr(added, name, text(getattr(label, name)))
         new.label.add(key=key, str=yes)
     return both

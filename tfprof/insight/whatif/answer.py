@@ -82,10 +82,11 @@ def answer_of(
     }
     largest = max(kinds, key=lambda kind: kinds[kind], default=-1)
     notes = [Note("info", text) for text in _ASSUMED]
-    n_left_out = steps.n_steps - count
-    if n_left_out > steps.is_last.sum():
+    left_out = np.delete(np.arange(steps.n_steps), steps.typical_places)
+    # The last one often has no period, which needs no note.
+    if not steps.is_last[left_out].all():
         notes.append(
-            Note("info", f"{n_left_out} of {steps.n_steps} steps are left out: the capture cut "
+            Note("info", f"{len(left_out)} of {steps.n_steps} steps are left out: the capture cut "
                  "them, or they took unusually long.")
         )  # fmt: skip
     return ToolResult(
