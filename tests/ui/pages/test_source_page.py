@@ -12,7 +12,7 @@ from tfprof.core.columns.frames import Frame
 from tfprof.inputs.opened import opened_profiler, opened_run
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
 from tfprof.ui.pages.site import Site
-from tfprof.ui.pages.source_costs import Costs, Line, Measure, _user_line
+from tfprof.ui.pages.source_costs import Costs, Line, Measure, _user_line, _with_costs
 from tfprof.ui.pages.source_lines import source_roots
 from tfprof.ui.pages.source_page import code_block
 
@@ -48,6 +48,15 @@ def test_lines_of_a_compiled_program_have_the_time_of_its_instructions():
     assert file["lines"][0]["number"] == most
     assert all(line["text"] is None for line in file["lines"])
     assert "--sources FOLDER" in file["note"]
+
+
+def test_a_sum_with_an_unknown_cost_is_unknown():
+    found = {}
+    frame = Frame("a.py", "", 1)
+    for costs in ([1.0, 5.0, 2.0], [2.0, None, 3.0], [4.0, 6.0, None]):
+        line = _with_costs(found, frame, costs)
+    assert found == {("a.py", 1): line}
+    assert line.values == [7.0, None, None]
 
 
 def test_time_in_libraries_counts_for_the_line_that_leads_to_them(tmp_path):

@@ -77,16 +77,12 @@ def costs_of_programs(hosts: Sequence[Host]) -> Costs:
         file, number = _user_line(op)
         if not file:
             continue
-        line = found.setdefault(
-            (file, number), Line(Frame(file, "", number), [0.0, None, None, 0.0])
-        )
-        costs: Iterable[float | None] = (
+        line = _with_costs(found, Frame(file, "", number), [
             op.self_ps / 1e6,
             float(op.model_flops) if op.has_known_cost else None,
             float(op.traffic.all_bytes) if op.has_known_cost else None,
             float(op.occurrences),
-        )
-        line.values = [_plus(a, b) for a, b in zip(line.values, costs, strict=True)]
+        ])  # fmt: skip
         line.names[op.key.name] += op.self_ps
         if (file, number) == op.source[:2]:
             line.place = f"{file}:{number}"
@@ -119,10 +115,8 @@ def costs_of_stacks(tree: ViewTree) -> Costs:
         frame = frames[row]
         if frame is None:
             continue
-        key = (frame.file, frame.line_number)
-        line = found.setdefault(key, Line(frame, [None] * len(metrics)))
         costs = [None if np.isnan(own[row]) else float(own[row]) for own in owns]
-        line.values = [_plus(a, b) for a, b in zip(line.values, costs, strict=True)]
+        line = _with_costs(found, frame, costs)
         line.names[frame.function] += 1
     units = {"micros": "us", "bytes": "bytes"}
     measures = [
@@ -149,10 +143,20 @@ def _known(measures: list[Measure], lines: Iterable[Line]) -> Costs:
     return Costs([measures[at] for at in kept], every)
 
 
-def _plus(one: float | None, other: float | None) -> float | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other
+def _with_costs(
+    found: dict[tuple[str, int], Line], frame: Frame, costs: list[float | None]
+) -> Line:
+    """The line of a frame with added costs; a sum with an unknown one is unknown."""
+    key = (frame.file, frame.line_number)
+    if key not in found:
+        found[key] = Line(frame, costs)
+        return found[key]
+    line = found[key]
+    line.values = [
+        None if one is None or other is None else one + other
+        for one, other in zip(line.values, costs, strict=True)
+    ]
+    return line
 
 
 def _user_line(op: DeviceOp) -> tuple[str, int]:
