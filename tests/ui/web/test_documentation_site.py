@@ -122,7 +122,7 @@ def test_pages_load_nothing_from_elsewhere(site, read):
 
 def test_the_pictures_are_shown(read):
     shown = {Path(load).name for own in read.values() for load in own.loads}
-    assert len(PICTURES) == 6
+    assert len(PICTURES) == 8
     assert [name for name in PICTURES if name not in shown] == []
 
 
