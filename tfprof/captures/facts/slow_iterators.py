@@ -81,14 +81,12 @@ class ToldPipelines(NamedTuple):
     Attributes:
         data: The pipelines.
         slowest: For each pipeline, the iterator on which its slow calls waited longest.
-        stages: For each pipeline, all its stages.
         python: Names of iterators, and of threads that make elements for them, whose functions
             call Python.
     """
 
     data: TfData
     slowest: list[Held | None]
-    stages: list[Stages]
     python: tuple[str, ...]
 
     def calls_python(self, iterator: DataIterator) -> bool:
@@ -108,8 +106,17 @@ def told_pipelines(host: Host) -> ToldPipelines:
         _ = pipeline.calls[0].times
         is_one_call = host.rules.judges_slowest_call
         slowest.append(None if is_one_call else held_by(host, data, pipeline))
-    stages = [stages_of(data, pipeline) for pipeline in data.pipelines]
-    return ToldPipelines(data, slowest, stages, _callers_of_python(host))
+    return ToldPipelines(data, slowest, _callers_of_python(host))
+
+
+@fact_by_rules
+def told_stages(host: Host) -> list[Stages]:
+    """All stages of each pipeline of ``told_pipelines``.
+
+    They take a walk through each call, and only one page and one command show them.
+    """
+    data = pipelines_of(host)
+    return [stages_of(data, pipeline) for pipeline in data.pipelines]
 
 
 def are_looped_over(hosts: Iterable[Host]) -> bool:

@@ -20,7 +20,7 @@ STAGES = timed_by(
     amount("wait_us", "Waited", "us",
            "part of the time of the pipeline's calls that passed in this stage itself; the first "
            "call does not count if it took by far the longest, because it filled the buffers; of "
-           "more than 4,096 calls the longest ones count"),
+           "more than 512 calls the longest ones count"),
     amount("time_us", "Time in it", "us",
            "time of its calls on all threads, with that of stages they called"),
     count("calls", "Calls", "how often it was called"),

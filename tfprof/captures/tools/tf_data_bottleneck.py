@@ -17,6 +17,7 @@ from tfprof.captures.facts.slow_iterators import (
     held_by,
     pipelines_of,
     told_pipelines,
+    told_stages,
 )
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run import shared_columns as shared
@@ -130,12 +131,12 @@ def tf_data(
     run = run.in_mode(classic=classic)
     hosts, rules = run.chosen(host), run.rules
     if step is None:
-        every = [(one, told_pipelines(one)) for one in hosts]
         pipelines = [
             SlowPipeline(one, told.data, pipeline, held, stages)
-            for one, told in every
+            for one in hosts
+            for told in [told_pipelines(one)]
             for pipeline, held, stages in zip(
-                told.data.pipelines, told.slowest, told.stages, strict=True
+                told.data.pipelines, told.slowest, told_stages(one), strict=True
             )
         ]
     else:
