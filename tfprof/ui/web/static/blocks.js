@@ -151,7 +151,12 @@ function findingCards(block, context) {
       { class: item.severity, title: item.text },
       el("p.problem", gainOf(item), el("b", problem)),
       el("p.remedy", others.join(" ")),
-      el("p.quiet", item.place && el("code", item.place), placeOf(item, context, "where")),
+      el(
+        "p.quiet",
+        item.place && el("code", item.place),
+        placeOf(item, context, "where"),
+        item.text.length > FEW_LETTERS && el("a", { href: context.address("advice", {}) }, "in full"),
+      ),
     );
   });
   if (block.rest)
@@ -169,6 +174,8 @@ function findingCards(block, context) {
   );
 }
 
+/** Of a text that a card shows whole. */
+const FEW_LETTERS = 240;
 const SENTENCES = /(?<=[a-z0-9)%’"'”][.:]) (?=[A-Z])/;
 
 /** @param {Finding} item */
