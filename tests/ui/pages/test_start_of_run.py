@@ -56,3 +56,14 @@ def test_a_critical_finding_that_is_not_about_input_is_the_answer() -> None:
     assert cards["items"][0]["text"].startswith("The most of it is load_batch")
     caption = blocks[2]["blocks"][1]["caption"]
     assert caption.startswith("Whether the program waits for its input is not certain: ")
+
+
+def test_what_most_of_a_step_goes_to_is_the_answer_where_input_is_unknown() -> None:
+    """Four devices that compute and communicate: nothing shows whether they wait for input."""
+    run = tfprof.open_run(str(folder("cpu-jax-pmap")))
+    overview = tfprof.tools.overview(run)
+    assert not overview.claims[0].is_known
+    _, most, *_ = sorted(overview.to_rows("performance"), key=lambda row: -row["share"])
+    blocks, _ = start_of_run("logs", run, {})
+    assert blocks[0]["items"] == [f"{most['category']} takes {most['share']:.1%} of a step."]
+    assert blocks[2]["blocks"][1]["caption"].startswith(overview.verdict[0])

@@ -57,7 +57,7 @@ def _blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
     found = capture_findings(run, host=params.get("host") or None)
-    limits = _what_limits(overview.verdict, found)
+    limits = _what_limits(overview, found)
     yield from chosen_words(run, params)
     yield words([limits.answer], lead=True)
     yield facts(_in_short(run, steps), short=True)
@@ -113,19 +113,36 @@ class _Limits(NamedTuple):
     is_finding: bool
 
 
-def _what_limits(verdict: Sequence[str], found: Sequence[Finding]) -> _Limits:
-    """The critical finding, which costs most; the verdict, if that is about input, or without one.
+def _what_limits(overview: ToolResult, found: Sequence[Finding]) -> _Limits:
+    """The critical finding, which costs most, unless it is about input, as the verdict is.
+
+    If the capture cannot tell whether steps wait for input, what most of a step goes to says more
+    than that, if it has a name.
 
     Args:
-        verdict: Sentences of the overview: of waiting for input, of the step time, and others.
+        overview: Its sentences are of waiting for input, of the step time, and others.
         found: The findings, the best first.
     """
+    verdict = overview.verdict
     first, *more = SENTENCE.split(" ".join(verdict[:1]), maxsplit=1)
     if found and found[0].severity == "critical" and not found[0].rule.startswith("input-"):
         answer, reason = _in_one_line(SENTENCE.split(found[0].message, maxsplit=1)[0])
         return _Limits(answer, [reason, *verdict[:2]], list(verdict[2:]), is_finding=True)
+    parts = _parts_of_step(overview)
+    whole = sum(ms for _, ms in parts)
+    if parts and parts[0][0] != "All others" and not overview.claims[0].is_known:
+        name, ms = parts[0]
+        answer = f"{name} takes {ms / whole:.1%} of a step."
+        return _Limits(answer, list(verdict[:2]), list(verdict[2:]), is_finding=False)
     answer, reason = _in_one_line(first)
     return _Limits(answer, [reason, *verdict[1:2]], [*more, *verdict[2:]], is_finding=False)
+
+
+def _parts_of_step(overview: ToolResult) -> list[tuple[str, float]]:
+    """Parts of the average step in ms, the largest first; the first row is all of it."""
+    table = overview.tables.get("performance")
+    rows = [] if table is None else table.rows[1:]
+    return sorted(((str(row[0]), float(row[1])) for row in rows if row[1]), key=lambda one: -one[1])
 
 
 def _in_one_line(said: str) -> tuple[str, str]:
@@ -137,11 +154,8 @@ def _in_one_line(said: str) -> tuple[str, str]:
 
 
 def _average_step(overview: ToolResult, reasons: Sequence[str]) -> Block:
-    """Where the time of an average step goes; the first row of the table is all of it."""
-    table = overview.tables.get("performance")
-    rows = [] if table is None else table.rows[1:]
-    parts = [(str(name), float(ms)) for name, ms, *_ in rows if ms]
-    parts.sort(key=lambda each: -each[1])
+    """Where the time of an average step goes."""
+    parts = _parts_of_step(overview)
     return {
         "kind": "chart", "id": "average-step", "form": "strip", "title": "Where a step goes",
         "x_label": "part", "y_label": "time", "unit": "ms",
