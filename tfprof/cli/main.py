@@ -15,11 +15,12 @@ def main() -> None:
     # time. What runs longer turns it on again.
     gc.disable()
     try:
-        from tfprof.cli.program import cli  # here, as Ctrl-C may come while it is loaded
+        from tfprof.cli.answer_cache import answer_cache  # here, as Ctrl-C may come meanwhile
+        from tfprof.cli.program import cli
 
         if COMPLETE_VARIABLE in os.environ:
             _register_shells()
-        cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE)
+        cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE, obj=answer_cache(os.environ))
     except KeyboardInterrupt:  # also raised between the handlers of cli.main
         sys.exit(EXIT_INTERRUPTED)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
 
+from tfprof.cli.answer_cache import AnswerCache
 from tfprof.cli.spelling import (
     FALSE_WORDS,
     TRUE_WORDS,
@@ -169,11 +170,30 @@ class HelpedArgument(click.Argument):
 
 
 class Command(click.Command):
-    """A command that accepts every spelling of its options and groups them in its help."""
+    """A command that accepts every spelling of its options and groups them in its help.
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+    Args:
+        args: As for click.
+        examples: Lines for its help.
+        is_cached: Keep its answers. They must depend on nothing but its options and files.
+        kwargs: As for click.
+    """
+
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), is_cached: bool = False, **kwargs: Any
+    ) -> None:
         self.examples = tuple(examples)
+        self._is_cached = is_cached
+        if is_cached:
+            kwargs["params"] = [*kwargs.get("params", ()), _cache_option()]
         super().__init__(*args, **{"context_settings": _HELP_SETTINGS, **kwargs})
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run, or write the kept answer; a shell keeps none, as it has the files in memory."""
+        is_wanted = self._is_cached and ctx.params.pop("cache")
+        if is_wanted and isinstance(ctx.obj, AnswerCache):
+            return ctx.obj.answer(ctx, super().invoke)
+        return super().invoke(ctx)
 
     def flags(self, ctx: click.Context) -> dict[str, Flag]:
         """All options by key, for ``canonical``."""
@@ -213,6 +233,14 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(_example(example, formatter.width))
+
+
+def _cache_option() -> CommandOption:
+    return CommandOption(
+        ["--cache/--no-cache"], default=True, section="Result",
+        help="Give the answer of an earlier run if the files, the options and tfprof are the same. "
+        "Answers lie in TFPROF_CACHE. [default: --cache]",
+    )  # fmt: skip
 
 
 def from_params(kind: type[T], params: Mapping[str, Any]) -> T:

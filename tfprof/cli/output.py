@@ -29,6 +29,12 @@ ColourChoice = Literal["auto", "always", "never"]
 
 T = TypeVar("T")
 
+RECORDED = "tfprof.recorded"
+"""Place in ``meta`` of click's context for what a command writes, if it is recorded."""
+
+Recorded = tuple[Any, ...]
+"""A part of what was written: ``text`` or ``note``, its text, and its look."""
+
 PLAIN_WIDTH = 100_000
 """Width without a terminal: wide enough to fold nothing."""
 
@@ -150,6 +156,7 @@ class Target:
         if self.is_terminal or not hasattr(sys.stdout, "buffer"):
             self.write(harmless(_as_text(chunks)))
             return
+        _record(None)
         with _writing_stdout():
             sys.stdout.flush()
             sys.stdout.buffer.writelines(chunks)
@@ -171,6 +178,7 @@ class Target:
         if self.path is not None:
             self.write_packed([content.encode("utf-8", "backslashreplace")])
             return
+        _record(("text", content, self.colour, self.pager))
         if self.is_terminal:
             content = _without_commands(content)
         with _writing_stdout():
@@ -251,6 +259,7 @@ def _without_commands(text: str) -> str:
 
 def note(text: str, kind: str = "note") -> None:
     """Print a line on stderr, beside the result."""
+    _record(("note", text, kind))
     if sys.stderr is not None:  # None: closed by the caller
         sys.stderr.write(f"{kind}: {harmless(text)}\n")
         sys.stderr.flush()
@@ -265,6 +274,13 @@ def notes(texts: Iterable[str], kind: str = "note") -> None:
         note(shortened(text), kind)
     if len(every) > _MOST_NOTES:
         note(f"{len(every) - _MOST_NOTES:,} more; --format json has all where it is taken", kind)
+
+
+def _record(part: Recorded | None) -> None:
+    """Add to the record of the running command, if there is one; None is what cannot be kept."""
+    context = click.get_current_context(silent=True)
+    if context is not None and RECORDED in context.meta:
+        context.meta[RECORDED].append(part)
 
 
 def deliver_quietly(work: Callable[[], T]) -> T | int:

@@ -64,6 +64,7 @@ def view_command(kind: str, about: str, examples: Sequence[str]) -> Command:
     return Command(
         kind,
         callback=run,
+        is_cached=True,
         params=[*input_options(), *view_options(), *view_result_options()],
         help=about + _ABOUT,
         examples=examples,

@@ -132,6 +132,7 @@ def _options() -> list[CommandOption]:
 command = Command(
     "advise",
     callback=run,
+    is_cached=True,
     params=[*input_options(), *_options()],
     help="Find what costs most in a run, and say what to do about it. Each finding names the line "
     "to look at, the most that can be gained, and a page of TensorFlow's guides. With --classic, "

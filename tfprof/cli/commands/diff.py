@@ -123,6 +123,7 @@ def _write_timeline(sides: list[Side], step: int | None, path: str, force: bool)
 command = Command(
     "diff",
     callback=run,
+    is_cached=True,
     params=[
         HelpedArgument("before", "BEFORE", "A run: a log folder (its latest run), a capture, a "
                        "saved profile, or a folder with the files of a run.", type=InputPath()),

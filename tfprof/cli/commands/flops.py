@@ -161,6 +161,7 @@ def _options() -> list[CommandOption]:
 command = Command(
     "flops",
     callback=run,
+    is_cached=True,
     params=[
         path_argument(),
         *cost_options(),

@@ -59,6 +59,7 @@ _FORMATS_HELP = (
 command = Command(
     "info",
     callback=run,
+    is_cached=True,
     params=[*input_options(), *result_options(("text", "json", "csv", "html"), _FORMATS_HELP)],
     help="Show what a profile holds: ops, op types, call stacks, shapes, variables, devices, and "
     "the time and requested memory of each step. n/a means that the profile does not hold a "

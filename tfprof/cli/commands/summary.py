@@ -43,6 +43,7 @@ def run(**params: Any) -> None:
 command = Command(
     "summary",
     callback=run,
+    is_cached=True,
     params=[
         path_argument(),
         *cost_options(),

@@ -225,6 +225,7 @@ def _command(tool: Tool) -> Command:
     return Command(
         tool.name,
         callback=callback,
+        is_cached=True,
         params=[
             path_argument(),
             *question_options(with_step=tool.has_step),

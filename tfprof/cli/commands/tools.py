@@ -117,6 +117,7 @@ _FORMATS_HELP = (
 command = Command(
     "tools",
     callback=show,
+    is_cached=True,
     params=[
         path_argument(),
         run_option(),

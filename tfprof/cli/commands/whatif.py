@@ -69,6 +69,7 @@ def _given(pattern: str) -> str:
 command = Command(
     "whatif",
     callback=run,
+    is_cached=True,
     params=[
         HelpedArgument("path", "RUN", "A captured run: a log folder (its latest run), a folder of "
                        "a run, or a file.", type=InputPath()),

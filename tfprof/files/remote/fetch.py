@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfprof.errors import InputError
+from tfprof.files.cache import Cache, key_of
 from tfprof.files.remote.access import (
     THREADS,
     NoRangesError,
@@ -20,7 +21,6 @@ from tfprof.files.remote.access import (
     read_range,
     takes_many,
 )
-from tfprof.files.remote.cache import Cache, key_of
 from tfprof.files.remote.details import Details
 from tfprof.files.remote.settings import CACHE, settings
 from tfprof.files.remote.troubles import TruncatedError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tfprof.errors import UsageError
+from tfprof.files.cache import cache_folder
 
 CACHE = "TFPROF_REMOTE_CACHE"
 CACHE_SIZE = "TFPROF_REMOTE_CACHE_SIZE"
@@ -45,28 +45,11 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
     standard = Settings(None)
     size = _cache_size(environ.get(CACHE_SIZE, ""), standard.cache_bytes)
     return Settings(
-        _folder(environ) if size else None,
+        cache_folder(environ, CACHE, "remote") if size else None,
         size,
         int(_number(environ, TRIES, standard.tries, r"[1-9]\d{0,3}", "a number from 1 on")),
         _number(environ, TIMEOUT, standard.timeout_s, r"\d{1,6}(\.\d+)?", "a number of seconds"),
     )
-
-
-def _folder(environ: Mapping[str, str]) -> Path | None:
-    chosen = environ.get(CACHE)
-    try:
-        if chosen is not None:
-            return Path(chosen).expanduser() if chosen else None
-        base = environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
-        is_given = os.path.isabs(base)  # noqa: PTH117 - of a text that may be empty
-        return (Path(base) if is_given else Path.home() / ".cache") / "tfprof" / "remote"
-    except RuntimeError as error:  # the home folder is unknown
-        if chosen is None:
-            return None
-        raise UsageError(
-            f"{CACHE}={chosen}: there is no such home folder; name another folder, or leave it "
-            "empty to keep nothing"
-        ) from error
 
 
 def _cache_size(text: str, standard: int) -> int:

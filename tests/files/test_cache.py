@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tfprof.errors import UsageError
-from tfprof.files.remote.cache import Cache, key_of
+from tfprof.files.cache import Cache, key_of
 from tfprof.files.remote.settings import Settings, settings
 
 pytestmark = pytest.mark.one_engine

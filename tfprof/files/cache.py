@@ -1,7 +1,7 @@
-"""Caches fetched files; the least recently used is removed first.
+"""A folder of cached files within a bound; the least recently used is removed first.
 
-A file is kept as ``KEY-SIZE-CRC``. The key is a digest of its address and of the server's mark of
-its content, so that it reveals nothing; a file that changes has another key.
+A file is kept as ``KEY-SIZE-CRC``. The key is a digest of what the content depends on, so that it
+reveals nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
+import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
+
+from tfprof.errors import UsageError
 
 _READ_BYTES = 1 << 22
 _LEFT_BEHIND_S = 24 * 3600.0
@@ -52,6 +54,8 @@ class Cache:
 
     def unfinished(self) -> BinaryIO | None:
         """A new file to fill; None if there is no place for it."""
+        import tempfile  # not for what only looks something up
+
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             return tempfile.NamedTemporaryFile(  # type: ignore[return-value]
@@ -84,6 +88,12 @@ class Cache:
         self._remove_oldest()
         return stream
 
+    def forget(self, key: str) -> None:
+        """Remove a cached file, if it is there."""
+        for entry, _ in self._entries(key):
+            with contextlib.suppress(OSError):  # another process removed it or reads it
+                entry.unlink()
+
     def has_room_for(self, size: int) -> bool:
         """Whether a file may be kept."""
         return size <= self._most_bytes
@@ -113,6 +123,33 @@ class Cache:
             with contextlib.suppress(OSError):  # another process removed it or reads it
                 entry.unlink()
             total -= size
+
+
+def cache_folder(environ: Mapping[str, str], variable: str, name: str) -> Path | None:
+    """Folder of a cache; None for no cache.
+
+    Args:
+        environ: The environment.
+        variable: Variable that names another folder; empty for no cache.
+        name: Name of the folder in the user's caches.
+
+    Raises:
+        UsageError: The variable names a home folder that does not exist.
+    """
+    chosen = environ.get(variable)
+    try:
+        if chosen is not None:
+            return Path(chosen).expanduser() if chosen else None
+        base = environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+        is_given = os.path.isabs(base)  # noqa: PTH117 - of a text that may be empty
+        return (Path(base) if is_given else Path.home() / ".cache") / "tfprof" / name
+    except RuntimeError as error:  # the home folder is unknown
+        if chosen is None:
+            return None
+        raise UsageError(
+            f"{variable}={chosen}: there is no such home folder; name another folder, or leave it "
+            "empty to keep nothing"
+        ) from error
 
 
 def key_of(address: str, mark: str, size: int | None) -> str:
