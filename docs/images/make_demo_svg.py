@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tfprof.cli.commands.demo import print_demo
-from tfprof.core.text.tables import UNICODE
+from tfprof.core.text.characters import UNICODE
 
 WIDTH = 110
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"

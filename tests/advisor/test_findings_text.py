@@ -8,7 +8,7 @@ from rich.console import Console
 from tfprof.advisor.findings_text import FindingsReport, findings_json, gain_text
 from tfprof.core.columns.findings import Finding, Gain
 from tfprof.core.columns.frames import Frame
-from tfprof.core.text.tables import ASCII, UNICODE
+from tfprof.core.text.characters import ASCII, UNICODE
 
 LINK = "https://www.tensorflow.org/guide/data_performance"
 SLOW = Finding(

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from tfprof.core.text.tables import ASCII, UNICODE
+from tfprof.core.text.characters import ASCII, UNICODE
 from tfprof.doctor.report import Area, Check, Report
 from tfprof.doctor.text import ReportText
 

@@ -11,8 +11,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tfprof.core.columns.findings import SEVERITIES, Finding, Gain, Severity
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, ORANGE, RED
-from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
+from tfprof.core.text.tables import glued, unglued
 from tfprof.core.text.wording import listing, memory_text, plural, time_text
 
 _STYLES: dict[Severity, str] = {"critical": RED, "warning": ORANGE, "info": BLUE}

@@ -23,7 +23,7 @@ from tfprof.files.local_folder import local_folder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.core.text.tables import Glyphs
+    from tfprof.core.text.characters import Glyphs
 
 ColourChoice = Literal["auto", "always", "never"]
 
@@ -132,7 +132,7 @@ class Target:
 
     def glyphs(self) -> Glyphs:
         """The characters that the target can show."""
-        from tfprof.core.text.tables import ASCII, UNICODE
+        from tfprof.core.text.characters import ASCII, UNICODE
 
         if self.path is not None:
             return UNICODE
@@ -243,7 +243,7 @@ def harmless(text: str) -> str:
     """The text with control characters made visible, so that they cannot steer a terminal."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    from tfprof.core.text.tables import escaped
+    from tfprof.core.text.characters import escaped
 
     return escaped(text, keep="\n\t")
 

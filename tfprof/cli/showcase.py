@@ -13,8 +13,8 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.core.text.tables import UNICODE, Glyphs, escaped
 from tfprof.core.text.units import human_count, human_memory, human_time
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.views.result import ViewTree

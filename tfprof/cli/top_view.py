@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.folding import fitted, folded, head
-from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import human_memory
 
 if TYPE_CHECKING:

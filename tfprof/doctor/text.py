@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, RED
-from tfprof.core.text.tables import UNICODE, Glyphs, escaped
 from tfprof.core.text.wording import listing, plural, shortened
 from tfprof.doctor.report import Area, Check, Report, Status
 

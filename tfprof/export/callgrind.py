@@ -9,7 +9,7 @@ import numpy as np
 
 from tfprof.core.columns.columns import Int64Array, sums_by
 from tfprof.core.columns.stacks import Stacks
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 
 _CALLS = ("events", "runs", "calls")
 """Types of numbers that count calls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof.core.columns.stacks import StackFrame, Stacks
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 
 
 def collapsed_chunks(stacks: Stacks, kind: int | None = None) -> Iterator[bytes]:

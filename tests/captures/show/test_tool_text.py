@@ -14,9 +14,9 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import TOP, ToolText
 from tfprof.captures.show.tool_values import cell_text, header_of, number_text
+from tfprof.core.text.characters import ASCII, UNICODE, escaped
 from tfprof.core.text.claims import quoted
 from tfprof.core.text.metrics import ORANGE
-from tfprof.core.text.tables import ASCII, UNICODE, escaped
 from tfprof.errors import UsageError
 
 NAME = Column("operation", "Operation", "string")

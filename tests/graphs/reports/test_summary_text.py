@@ -6,7 +6,7 @@ from rich.console import Console
 
 from tests.graphs.interpreter.programs import graph, placeholder
 from tests.graphs.reports.programs import matmul, read, two_layers, variable
-from tfprof.core.text.tables import ASCII, UNICODE
+from tfprof.core.text.characters import ASCII, UNICODE
 from tfprof.graphs.reports.summary import summary
 from tfprof.graphs.reports.summary_text import SummaryTable, human_share_of, memory_number
 

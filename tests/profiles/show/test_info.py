@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tfprof.core.text.tables import ASCII, UNICODE
+from tfprof.core.text.characters import ASCII, UNICODE
 from tfprof.profiles.accounting.profile_info import profile_info
 from tfprof.profiles.show.info import InfoText, info_head, step_rows
 from tfprof.testing.builders import (

@@ -5,7 +5,8 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tfprof.core.text.tables import ASCII, Column, Grid, bar, escaped, folded
+from tfprof.core.text.characters import ASCII, escaped
+from tfprof.core.text.tables import Column, Grid, bar, folded
 from tfprof.core.text.units import human_count, human_memory, human_share, human_time
 from tfprof.views.show.terminal import ViewTable
 

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tfprof.core.text.tables import ASCII, UNICODE
+from tfprof.core.text.characters import ASCII, UNICODE
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.spec import SELECT
 from tfprof.testing.builders import graph, op, run, stat

@@ -14,9 +14,9 @@ from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.run.contents import ToolData
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.captures.show.tool_values import text_line
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE
-from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.tables import Column, Grid, text_line
 from tfprof.core.text.wording import time_text
 
 

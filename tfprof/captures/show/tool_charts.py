@@ -12,10 +12,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tfprof.captures.run.result import Chart
-from tfprof.captures.show.tool_values import number_text, text_line
+from tfprof.captures.show.tool_values import number_text
+from tfprof.core.text.characters import Glyphs, escaped
 from tfprof.core.text.folding import fitted, folded
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.core.text.tables import Column, Glyphs, Grid, escaped
+from tfprof.core.text.tables import Column, Grid, text_line
 
 _FILLS: Final = "█▓▒░▞▚▤▥▦▧▨▩"
 _ASCII_FILLS: Final = "#=+-:.oxs*%@"

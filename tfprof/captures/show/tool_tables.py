@@ -15,9 +15,10 @@ from rich.cells import cell_len
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.show.tool_values import cell_text, header_of
 from tfprof.core.text import tables as grids
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.folding import fitted
 from tfprof.core.text.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
-from tfprof.core.text.tables import GAP, UNICODE, Glyphs, Grid, escaped
+from tfprof.core.text.tables import GAP, Grid
 
 _SHARES: Final = ("fraction", "percent")
 _COLOURS: Final = {

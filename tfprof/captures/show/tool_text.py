@@ -14,9 +14,10 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_charts import chart_lines
 from tfprof.captures.show.tool_tables import tool_grids
-from tfprof.captures.show.tool_values import number_text, text_line
+from tfprof.captures.show.tool_values import number_text
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, ORANGE, RED
-from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
+from tfprof.core.text.tables import glued, text_line, unglued
 from tfprof.core.text.wording import shortened
 
 TOP: Final = 20

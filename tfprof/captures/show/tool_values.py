@@ -6,11 +6,9 @@ import math
 import re
 from typing import Final
 
-from rich.text import Text
-
 from tfprof.captures.run.table import Cell, Column
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.metrics import NOT_AVAILABLE
-from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import human_memory
 
 _TIME_SCALE: Final = ((1e-6, "ps"), (1e-3, "ns"), (1.0, "µs"), (1e3, "ms"), (1e6, "s"))
@@ -154,11 +152,6 @@ def header_of(column: Column) -> str:
     # Abbreviations keep their case.
     words = [word.lower() if word[1:].islower() else word for word in label.split(" ")]
     return _LABELS.get(" ".join(words), " ".join(words))
-
-
-def text_line(text: str, style: str = "") -> Text:
-    """Make a line that rich does not fold."""
-    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def cell_text(value: Cell, column: Column) -> str:

@@ -13,7 +13,7 @@ from tfprof.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.core.text.tables import Glyphs
+    from tfprof.core.text.characters import Glyphs
 
 
 def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tfprof.core.text.tables import Glyphs
+from tfprof.core.text.characters import Glyphs
 
 
 class Guides(NamedTuple):

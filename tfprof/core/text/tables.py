@@ -8,7 +8,6 @@ are plain text: rich markup in them means nothing.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeVar
@@ -18,7 +17,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs
 from tfprof.core.text.folding import fitted, folded, head
 
 Kind = Literal["name", "text", "number", "bar"]
@@ -34,34 +35,6 @@ _GLUE = "\ue000"  # one cell wide, and no blank
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µunpm]?s|(?:[kMGTP]i?)?(?:B|FLOP))(?!\w))")
 
 _DIM = Style(dim=True)
-
-_ESCAPED_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """What is drawn besides letters; ``ASCII`` is for terminals that have nothing else."""
-
-    ellipsis: str = "…"
-    rule: str = "─"
-    branch: str = "├ "
-    last_branch: str = "└ "
-    line: str = "│ "
-    bars: str = "▏▎▍▌▋▊▉█"
-    missing: str = "–"
-    is_ascii: bool = False
-
-    def text(self, text: str) -> str:
-        """Our own words (never a name) in these glyphs."""
-        if not self.is_ascii:
-            return text
-        for fancy, plain in (("µ", "u"), ("–", "-"), ("·", "-"), ("×", "x"), ("…", "...")):
-            text = text.replace(fancy, plain)
-        return text
-
-
-UNICODE = Glyphs()
-ASCII = Glyphs("...", "-", "|-", "`-", "| ", "#", "-", True)
 
 
 class _Ranked(Protocol):
@@ -222,21 +195,9 @@ def unglued(text: str) -> str:
     return text.replace(_GLUE, " ")
 
 
-def escaped(text: str, keep: str = "") -> str:
-    """The text with every control character of terminals as ``\\x1b`` or ``\\u202e``.
-
-    Args:
-        text: Any text.
-        keep: Characters to leave as they are, such as newlines.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(char) in _ESCAPED_CATEGORIES and char not in keep
-        else char
-        for char in text
-    )
+def text_line(text: str, style: str = "") -> Text:
+    """Make a line that rich does not fold."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def bar(share: float, width: int, glyphs: Glyphs = UNICODE) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE
-from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.tables import Column, Grid
 from tfprof.core.text.units import human_memory
 from tfprof.files.checkpoint.value_statistics import ValueStatistics
 from tfprof.files.checkpoint.value_text import value_texts

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import human_count, human_share
 from tfprof.graphs.interpreter.analysis import Status
 from tfprof.graphs.interpreter.phases import STEP

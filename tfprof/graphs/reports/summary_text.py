@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.tables import Column, Grid
 from tfprof.core.text.units import human_memory
 from tfprof.graphs.costs.layer_tree import LayerRow
 from tfprof.graphs.costs.params import ParamsReport, totals_line

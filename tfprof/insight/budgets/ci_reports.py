@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.version import __version__
 from tfprof.insight.budgets.check import Outcome, Report
 from tfprof.insight.budgets.metrics import METRICS

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from tfprof.core.columns.intervals import FEWEST, interval_of, mean_of
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.insight.budgets.budget import Limit
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Missing

@@ -9,7 +9,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from tfprof.core.columns.frames import Frame
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.insight.budgets.check import Outcome, Report
 
 SCHEMA_VERSION = 1

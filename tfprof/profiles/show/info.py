@@ -10,8 +10,9 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE, NOT_AVAILABLE, ORANGE
-from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.tables import Column, Grid
 from tfprof.core.text.units import human_count, human_memory, human_share, human_time
 from tfprof.profiles.accounting.profile_info import ProfileInfo, StepFigures
 from tfprof.profiles.model.executions import device_role

@@ -10,7 +10,7 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_values import header_of
 from tfprof.core.columns.findings import Finding
 from tfprof.core.columns.remarks import Notice
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.wording import many
 from tfprof.ui.pages.column_traits import column_traits
 from tfprof.ui.pages.document import Block, column, remarks

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Table
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import TfprofError
 from tfprof.inputs.opened import Opened
 from tfprof.insight.diff.answer import answer_of

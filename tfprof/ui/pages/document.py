@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.wording import shortened
 
 Params = Mapping[str, str]

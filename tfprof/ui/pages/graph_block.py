@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.document import Block
 from tfprof.ui.pages.layout import laid_out
 

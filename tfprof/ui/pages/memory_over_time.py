@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.numerals import whole_number
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import human_memory
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import Opened

@@ -68,10 +68,10 @@ def _has_stacks(host: Host) -> bool:
 
 def missing_lines(opened: Opened) -> str:
     """Why the page of the drawn graph is empty; empty text if it is not."""
-    from tfprof.inputs.profiler import session_of
-
     if opened.run is not None:  # captures do not record inputs of ops
         return NO_LINES
+    from tfprof.inputs.profiler import session_of
+
     ops = session_of(opened.views()).profile.ops
     return "" if len(ops.input_rows()) else NO_LINES
 

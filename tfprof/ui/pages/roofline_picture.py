@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.captures.run.result import ToolResult
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.document import Block
 
 if TYPE_CHECKING:

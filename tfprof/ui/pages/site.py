@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfprof.captures.all_tools import TABLE_TOOLS
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.compare import compared

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from tfprof.core.columns.frames import Frame
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import UsageError
 
 AROUND: Final = 2

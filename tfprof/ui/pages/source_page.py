@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tfprof.captures.show.tool_values import number_text
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import EmptyProfileError
 from tfprof.inputs.opened import Opened
 from tfprof.profiles.accounting.library_frames import is_library_file

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tfprof.core.columns.findings import Finding
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.short_names import short_name
-from tfprof.core.text.tables import escaped
 from tfprof.core.text.wording import plural
 from tfprof.ui.pages.blocks_of_results import finding_dict
 from tfprof.ui.pages.document import Block, column

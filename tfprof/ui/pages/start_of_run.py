@@ -19,7 +19,7 @@ from tfprof.captures.practices.findings import capture_findings
 from tfprof.captures.practices.practices import PRACTICES
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import some
 from tfprof.core.text.wording import plural, sentence
 from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, table_block

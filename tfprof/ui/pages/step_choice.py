@@ -10,8 +10,8 @@ from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps, kinds_of
 from tfprof.core.columns.numerals import whole_number
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.claims import Claim
-from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import some
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import Block, Control, column, words

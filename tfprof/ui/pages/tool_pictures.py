@@ -13,7 +13,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.tools.memory_profile import FRAGMENTATION
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
 from tfprof.ui.pages.buffers_picture import buffers_picture
 from tfprof.ui.pages.document import Block, column, figures, side_by_side, words

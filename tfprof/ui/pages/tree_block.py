@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.document import Block, column
 
 Numbers = np.ndarray[Any, Any]

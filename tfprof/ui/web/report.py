@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import human_memory, some
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.ui.pages.document import FORMAT, Page, to_json

@@ -19,9 +19,10 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
+from tfprof.core.text.characters import UNICODE, Glyphs
 from tfprof.core.text.folding import fitted
 from tfprof.core.text.guides import Guides
-from tfprof.core.text.tables import GAP, UNICODE, Column, Glyphs, Grid, fitting
+from tfprof.core.text.tables import GAP, Column, Grid, fitting
 from tfprof.core.text.units import human_share
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import NAME_HEADERS, Line, Numbers, ViewRows

@@ -15,8 +15,8 @@ from itertools import repeat
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import NOT_AVAILABLE, Metric
-from tfprof.core.text.tables import UNICODE, Glyphs, escaped
 from tfprof.core.text.units import human_count
 from tfprof.options.spec import BY_NAME
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.drawing.plan import NO_CLUSTER, Drawing, Edge, Node
-from tfprof.core.text.tables import escaped
 from tfprof.errors import MissingDependencyError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfprof.captures.trace.model import TraceModel, id_of
 from tfprof.core.columns.columns import Int64Array
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.trace.spent import own_times
 
 MOST_PARTNERS = 50

@@ -13,7 +13,7 @@ import numpy as np
 from tfprof.captures.trace.model import TraceModel, TraceTrack
 from tfprof.captures.trace.pyramid import LEVELS, Marks, Pyramid
 from tfprof.core.columns.columns import Int64Array, no_rows
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.document import column, to_json
 from tfprof.ui.pages.trace.data import trace_data
 from tfprof.ui.pages.trace.details import source_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfprof.captures.trace.model import Series, TraceModel
 from tfprof.core.columns.columns import BoolArray
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import column
 

@@ -8,7 +8,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.events import covered_ps
 from tfprof.captures.trace.model import TraceModel
 from tfprof.captures.trace.track_kinds import track_kind
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import milliseconds
 from tfprof.ui.pages.blocks_of_results import notes_block, table_block
 from tfprof.ui.pages.document import Block, Page, column, empty, remarks, words

@@ -15,7 +15,7 @@ import numpy as np
 from tfprof.captures.trace.model import TraceModel, TraceTrack
 from tfprof.captures.trace.pyramid import LEVELS, Marks, Pyramid
 from tfprof.core.columns.columns import Int64Array
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import UsageError
 from tfprof.ui.pages.trace.packing import packed
 

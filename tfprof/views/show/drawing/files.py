@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tfprof.core.text.tables import escaped
+from tfprof.core.text.characters import escaped
 from tfprof.errors import (
     InputError,
     MalformedProfileError,

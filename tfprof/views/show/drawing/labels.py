@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tfprof.core.text.characters import escaped
 from tfprof.core.text.folding import folded
-from tfprof.core.text.tables import escaped
 
 MAX_WIDTH = 32
 """Characters of a line in a box."""
