@@ -8,7 +8,6 @@ machines, or ended with an error is not kept.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -20,9 +19,9 @@ from typing import Any, Final
 import click
 
 from tfprof.cli.output import RECORDED, Recorded, Target, is_pipe, is_terminal, note
-from tfprof.core.version import __version__
 from tfprof.errors import TfprofError
-from tfprof.files.cache import Cache, cache_folder
+from tfprof.files.cache import Cache, cache_folder, digest_of
+from tfprof.files.code_state import code_folders, states_of_code
 from tfprof.files.remote.path import RemotePath
 from tfprof.files.watched_reads import WatchedReads, state_of
 
@@ -65,7 +64,7 @@ class AnswerCache:
             return None
         recorded: list[Recorded | None] = []
         ctx.meta[RECORDED] = recorded
-        reads, began_ns = WatchedReads(_code_folders()), time.time_ns()
+        reads, began_ns = WatchedReads(code_folders()), time.time_ns()
         reads.begin()
         result = run(ctx)
         states = reads.end(began_ns)
@@ -81,15 +80,13 @@ class AnswerCache:
         size = os.get_terminal_size(sys.stdout.fileno()) if is_terminal(sys.stdout) else ()
         look = (*size, is_pipe(sys.stdout), getattr(sys.stdout, "encoding", ""))
         question = (ctx.command.name, sorted(ctx.params.items()), sorted(environ.items()), look)
-        asked = (question, os.getcwd(), __version__, sys.version, list(_states_of_code()))  # noqa: PTH109
-        return hashlib.sha256(repr(asked).encode("utf-8", "backslashreplace")).hexdigest()[:40]
+        return digest_of((question, os.getcwd(), states_of_code()))  # noqa: PTH109
 
     def _kept(self, key: str) -> list[Recorded] | None:
-        stream = self._cache.opened(key)
-        if stream is None:
+        content = self._cache.content(key)
+        if content is None:
             return None
-        with stream:
-            kept = json.loads(stream.read())
+        kept = json.loads(content)
         if all(state_of(path) == tuple(state) for path, state in kept["reads"].items()):
             parts: list[Recorded] = kept["parts"]
             return parts
@@ -98,18 +95,21 @@ class AnswerCache:
 
     def _keep(self, key: str, answer: dict[str, Any]) -> None:
         content = json.dumps(answer).encode()
-        file = self._cache.unfinished() if len(content) <= _MOST_OF_ONE else None
-        if file is not None:
-            with suppress(OSError):  # a full disk keeps nothing
-                file.write(content)
-                self._cache.keep(file, key).close()
+        if len(content) <= _MOST_OF_ONE:
+            self._cache.keep_content(content, key)
 
 
 def answer_cache(environ: Mapping[str, str]) -> AnswerCache | None:
     """The cache of this process; None if it is off or has no place."""
+    files = answer_files(environ)
+    return None if files is None else AnswerCache(files, environ)
+
+
+def answer_files(environ: Mapping[str, str]) -> Cache | None:
+    """The files of kept answers; None if none are to be kept, or there is no place for them."""
     with suppress(TfprofError):
         folder = cache_folder(environ, FOLDER, "answers")
-        return None if folder is None else AnswerCache(Cache(folder, MOST_BYTES), environ)
+        return None if folder is None else Cache(folder, MOST_BYTES)
     return None
 
 
@@ -124,31 +124,3 @@ def _write_again(part: Recorded) -> None:
 def _values(ctx: click.Context) -> Iterator[object]:
     for value in ctx.params.values():
         yield from value if isinstance(value, tuple) else (value,)
-
-
-def _code_folders() -> tuple[str, ...]:
-    """Folders of code; a state of them is part of the key."""
-    named = [os.path.dirname(os.__file__), _package(), *sys.path]  # noqa: PTH120
-    ends = ("site-packages", "dist-packages")
-    return tuple(os.path.join(path, "") for path in named[:2] + [  # noqa: PTH118
-        path for path in named[2:] if path.endswith(ends)
-    ])  # fmt: skip
-
-
-def _package() -> str:
-    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-
-
-def _states_of_code() -> Iterator[object]:
-    """States that change with the package and with the packages beside it."""
-    yield from map(state_of, _code_folders())
-    yield from _states_below(_package())
-
-
-def _states_below(folder: str) -> Iterator[object]:
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if not entry.is_dir():
-                yield entry.name, entry.stat().st_size, entry.stat().st_mtime_ns
-            elif entry.name != "__pycache__":
-                yield from _states_below(entry.path)

@@ -185,7 +185,7 @@ class Command(click.Command):
         self.examples = tuple(examples)
         self._is_cached = is_cached
         if is_cached:
-            kwargs["params"] = [*kwargs.get("params", ()), _cache_option()]
+            kwargs["params"] = [*kwargs.get("params", ()), cache_option()]
         super().__init__(*args, **{"context_settings": _HELP_SETTINGS, **kwargs})
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -235,9 +235,10 @@ class Command(click.Command):
                     formatter.write(_example(example, formatter.width))
 
 
-def _cache_option() -> CommandOption:
+def cache_option(section: str = "Result") -> CommandOption:
+    """``--no-cache``."""
     return CommandOption(
-        ["--cache/--no-cache"], default=True, section="Result",
+        ["--cache/--no-cache"], default=True, section=section,
         help="Give the answer of an earlier run if the files, the options and tfprof are the same. "
         "Answers lie in TFPROF_CACHE. [default: --cache]",
     )  # fmt: skip

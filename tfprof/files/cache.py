@@ -88,6 +88,22 @@ class Cache:
         self._remove_oldest()
         return stream
 
+    def content(self, key: str) -> bytes | None:
+        """The content of a cached file, if it is there and undamaged."""
+        stream = self.opened(key)
+        if stream is None:
+            return None
+        with stream:
+            return stream.read()
+
+    def keep_content(self, content: bytes, key: str) -> None:
+        """Add a content to the cache, if there is a place for it."""
+        file = self.unfinished()
+        if file is not None:
+            with contextlib.suppress(OSError):  # of a full disk
+                file.write(content)
+                self.keep(file, key).close()
+
     def forget(self, key: str) -> None:
         """Remove a cached file, if it is there."""
         for entry, _ in self._entries(key):
@@ -160,7 +176,16 @@ def key_of(address: str, mark: str, size: int | None) -> str:
         mark: The server's mark of its content.
         size: Bytes.
     """
-    return hashlib.sha256("\0".join((address, mark, str(size))).encode()).hexdigest()[:40]
+    return _digest("\0".join((address, mark, str(size))))
+
+
+def digest_of(question: object) -> str:
+    """The cache key of a question whose ``repr`` tells it from all others."""
+    return _digest(repr(question))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:40]
 
 
 def _crc(stream: BinaryIO) -> int:

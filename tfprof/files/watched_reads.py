@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 State = tuple[int, ...]
@@ -68,10 +69,10 @@ class WatchedReads:
         self._is_watching = False
         if not self._is_complete:
             return None
-        for path, state in self._states.items():
-            if state_of(path) != state or any(when > began_ns - _LATELY_NS for when in state[2:]):
-                return None
-        return self._states
+        if changed_lately(self._states.values(), began_ns):
+            return None
+        is_same = all(state_of(path) == state for path, state in self._states.items())
+        return self._states if is_same else None
 
     def _heard(self, event: str, args: tuple[Any, ...]) -> None:
         if not self._is_watching:
@@ -106,6 +107,12 @@ class WatchedReads:
         is_stream = bool(state) and not (stat.S_ISREG(state[0]) or stat.S_ISDIR(state[0]))
         self._is_complete &= not is_stream and len(self._states) <= _MOST_FILES
         return name
+
+
+def changed_lately(states: Iterable[State], now_ns: int | None = None) -> bool:
+    """Whether one of some files was changed so shortly before now that a state is no proof."""
+    now_ns = time.time_ns() if now_ns is None else now_ns
+    return any(when > now_ns - _LATELY_NS for state in states for when in state[2:])
 
 
 def state_of(path: str) -> State:

@@ -120,11 +120,16 @@ class Watched:
         n_changes: Number of changes so far.
     """
 
-    def __init__(self, look: Callable[[], Hashable]) -> None:
+    def __init__(self, look: Callable[[], tuple[tuple[str, Hashable], ...]]) -> None:
         self._look = look
         self._lock = threading.Lock()
-        self._seen: Hashable = None
+        self._seen: tuple[tuple[str, Hashable], ...] | None = None
         self.n_changes = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files at the last look."""
+        return tuple(name for name, _ in self._seen or ())
 
     def have_changed(self) -> bool:
         """Whether they have changed since the last call; never at the first one."""

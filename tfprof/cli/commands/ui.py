@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tfprof.cli.answer_cache import answer_files
 from tfprof.cli.fleet_options import read_hosts
-from tfprof.cli.options import Command, CommandOption, IntType, from_params
+from tfprof.cli.options import Command, CommandOption, IntType, cache_option, from_params
 from tfprof.cli.output import is_terminal, note
 from tfprof.cli.sites import (
     SiteInputs,
@@ -27,7 +28,7 @@ from tfprof.cli.sites import (
 from tfprof.errors import InputError, TfprofWarning
 
 
-def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
+def run(host: str, port: int, browser: bool | None, cache: bool, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
     from tfprof.ui.web.guard import Access
     from tfprof.ui.web.listening import listening, require_web
@@ -48,11 +49,14 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     if is_terminal(sys.stderr):
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
     shows = has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser
+    from tfprof.ui.web.document_cache import DocumentCache
     from tfprof.ui.web.server import serve
 
     gc.enable()  # it runs for days
+    files = answer_files(os.environ) if cache else None
+    documents = None if files is None else DocumentCache(files)
     with _only_faults(), opened_in_browser(access.address) if shows else nullcontext():
-        serve(site_of(runs, inputs.classic), listener, access, look_again(inputs))
+        serve(site_of(runs, inputs.classic), listener, access, look_again(inputs), documents)
     note("tfprof ui has ended")
 
 
@@ -106,6 +110,7 @@ command = Command(
         *site_options(),
         sources_option("the working folder, unless it is the home folder or above it"),
         *_options(),
+        cache_option("Server"),
     ],
     help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
     "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "

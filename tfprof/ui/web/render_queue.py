@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import queue
 import threading
 from collections import OrderedDict
@@ -23,7 +22,6 @@ MOST_SECONDS: Final = 60.0
 MOST_WAITING: Final = 32
 """Most documents to make or queue at once."""
 
-_LEVEL: Final = 5
 _THREADS: Final = 2
 """Python works on one at a time; the second one keeps small pages from waiting for a large one."""
 
@@ -49,11 +47,11 @@ class RenderQueue:
         self._making: dict[Hashable, Future[bytes]] = {}
 
     async def packed(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """A document, packed by gzip.
+        """A packed document.
 
         Args:
             key: Identifies it; the same document is made once for all requests.
-            make: Makes it, in a thread.
+            make: Makes and packs it, in a thread.
 
         Raises:
             BusyError: It takes too long, or too many others do.
@@ -96,7 +94,7 @@ class RenderQueue:
 
     def _make(self, key: Hashable, make: Callable[[], bytes], future: Future[bytes]) -> None:
         try:
-            packed = gzip.compress(make(), _LEVEL, mtime=0)
+            packed = make()
         except Exception as error:
             with self._lock:
                 del self._making[key]

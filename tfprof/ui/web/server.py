@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
+import json
 import logging
 import socket
 import threading
@@ -20,6 +21,7 @@ from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
 from tfprof.ui.pages.view_titles import TITLES
 from tfprof.ui.web.connections import bounded_protocol
+from tfprof.ui.web.document_cache import DocumentCache, packed
 from tfprof.ui.web.guard import MOST_QUERY_BYTES, Access, App, Guard
 from tfprof.ui.web.listening import require_web
 from tfprof.ui.web.render_queue import BusyError, RenderQueue
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_WITH_SOURCES: Final = ("code", "source")
+"""Pages that show lines of Python files."""
+
 _LOOK_SECONDS: Final = 2.0
 """Time between two looks for new runs."""
 
@@ -46,6 +51,7 @@ def application(
     access: Access | None = None,
     queue: RenderQueue | None = None,
     look_again: LookAgain | None = None,
+    documents: DocumentCache | None = None,
     *,
     ahead: bool = False,
 ) -> App:
@@ -57,6 +63,7 @@ def application(
             themselves, and for tests.
         queue: Makes the documents.
         look_again: Lists the runs again, to find new ones.
+        documents: Keeps documents for the next server; None keeps none.
         ahead: Make the first page before the first request.
 
     Raises:
@@ -67,7 +74,7 @@ def application(
     from starlette.responses import Response
     from starlette.routing import Route
 
-    runs = RunCache(site, look_again)
+    runs = RunCache(site, look_again, documents)
     queue = queue or RenderQueue()
     if ahead:
         threading.Thread(target=read_ahead, args=(runs, queue), daemon=True).start()
@@ -102,7 +109,7 @@ def application(
         return _packed_response(packed, request, kind)
 
     def document(request: Request) -> bytes:
-        return runs.document(request.path_params["path"], dict(request.query_params))
+        return runs.packed(request.path_params["path"], dict(request.query_params))
 
     routes = [
         Route("/", static),
@@ -118,10 +125,16 @@ class RunCache:
     Args:
         site: The opened runs.
         look_again: Lists the runs again.
+        documents: Keeps documents for the next server; None keeps none.
     """
 
-    def __init__(self, site: Site, look_again: LookAgain | None = None) -> None:
-        self._site = site
+    def __init__(
+        self,
+        site: Site,
+        look_again: LookAgain | None = None,
+        documents: DocumentCache | None = None,
+    ) -> None:
+        self._site, self._documents = site, documents
         self._last: list[str] = []
         self._look_again = look_again
         self._looked = time.monotonic()
@@ -158,6 +171,26 @@ class RunCache:
         if kind == "page":
             return self._site.page(name, params).to_json()
         return self._site.data(path, params)
+
+    def packed(self, path: str, params: Mapping[str, str]) -> bytes:
+        """A packed document, kept from an earlier server or made. Errors are those of ``document``.
+
+        Tiles of the timeline are many and quick, and lines of source change beside the run: such
+        documents are always made.
+        """
+        kind, _, name = path.partition("/")
+        runs = self._named(params)
+        is_kept = kind == "site" or (kind == "page" and name not in _WITH_SOURCES)
+        if self._documents is None or not is_kept or any(run.refresh() for run in runs):
+            return packed(self.document(path, params))
+        site = [(run.name, run.source) for run in self._site.opened]
+        question = (site, dict(self._site.defaults), path, sorted(params.items()))
+        return self._documents.packed(question, runs, lambda: self.document(path, params))
+
+    def read(self) -> None:
+        """Read the first run, so that its next page need not wait for that."""
+        first = self._site.run()
+        first.views() if first.run is None else first.run()
 
     def _named(self, params: Mapping[str, str]) -> list[Opened]:
         """The run that an address names, and the one to compare it with, if they exist."""
@@ -199,13 +232,13 @@ def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
     Meanwhile, make the first page of the views, whose common data take seconds for a large capture.
     """
     with contextlib.suppress(Exception):  # a request gets the error
-        pages = runs.site_of({})["pages"]
-        assert isinstance(pages, list)
+        pages = json.loads(gzip.decompress(runs.packed("site", {})))["pages"]
         there = [page for page in pages if not page["missing"]]
         views = [page["id"] for page in there if page["id"] in TITLES]
         for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
-            make = partial(runs.document, path, {})
+            make = partial(runs.packed, path, {})
             queue.begin(_key(runs, f"/api/{path}", {}), make).result()
+        runs.read()
 
 
 def _key(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
@@ -247,7 +280,11 @@ def _packed_response(
 
 
 def serve(
-    site: Site, listener: socket.socket, access: Access, look_again: LookAgain | None = None
+    site: Site,
+    listener: socket.socket,
+    access: Access,
+    look_again: LookAgain | None = None,
+    documents: DocumentCache | None = None,
 ) -> None:
     """Serve a site until Ctrl-C.
 
@@ -256,11 +293,14 @@ def serve(
         listener: The socket of ``listening``.
         access: The access rules.
         look_again: Lists the runs again, to find new ones.
+        documents: Keeps documents for the next server; None keeps none.
 
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    app = application(site, access, look_again=look_again, ahead=True)  # while the browser starts
+    app = application(
+        site, access, None, look_again, documents, ahead=True
+    )  # as the browser starts
     import uvicorn
 
     config = uvicorn.Config(
