@@ -110,7 +110,7 @@ class WatchedReads:
 
 
 def changed_lately(states: Iterable[State], now_ns: int | None = None) -> bool:
-    """Whether one of some files was changed so shortly before now that a state is no proof."""
+    """Whether one of some files was changed so shortly before now that a state proves nothing."""
     now_ns = time.time_ns() if now_ns is None else now_ns
     return any(when > now_ns - _LATELY_NS for state in states for when in state[2:])
 
