@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from tfprof.captures.events.ops.tf_data import Iterator, Pipeline, TfData
 
-_MOST_CALLS: Final = 512
+_MOST_CALLS: Final = 128
 """The longest calls; those beyond are shorter than all of them. A call may have a hundred thousand
 parts: of 4,096 calls with so many, the walks took 11 s, longer than all else on the page."""
 

@@ -269,8 +269,8 @@ def _steps(run: Run, traces: Sequence[HostTrace]) -> Iterator[Step]:
     own = steps.hosts[0]
     since = next((trace.since_ps for trace in traces if trace.host is own.host), 0)
     order = np.argsort(own.times.start_ps, kind="stable").tolist()
-    names = list(own.names)
+    names, is_cut = list(own.names), own.is_cut.tolist()
     for at in order:
         start = int(own.times.start_ps[at]) + since
         end = start + int(own.times.duration_ps[at])
-        yield Step(names[at], start, end, not own.is_cut[at])
+        yield Step(names[at], start, end, not is_cut[at])

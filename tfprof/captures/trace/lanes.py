@@ -80,15 +80,22 @@ class Lanes:
         np.minimum(lanes, _MOST, out=lanes)
         depth = int(lanes.max()) + 1
         n_tangled = 0
-        order = np.argsort(lanes, kind="stable")
+        narrow = _narrow(lanes)
+        order = np.argsort(narrow, kind="stable")
         is_late = _overlaps_before(lanes, order, starts_ps, ends_ps)
         if is_late.any():
             n_tangled = _untangle(lanes, order[is_late], starts_ps, ends_ps, nesting)
-        highest = int(lanes.max())
-        narrow: _LaneArray = lanes.astype(np.uint8 if highest < 1 << 8 else np.uint32)
-        order = np.argsort(narrow, kind="stable").astype(nesting.parents.dtype)
-        first = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=highest + 1))])
-        return cls(narrow, order, first, depth, n_tangled)
+            narrow = _narrow(lanes)
+            order = np.argsort(narrow, kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(narrow))])
+        return cls(narrow, order.astype(nesting.parents.dtype), first, depth, n_tangled)
+
+
+def _narrow(lanes: IntArray) -> _LaneArray:
+    """The same numbers in few bytes: NumPy sorts those of one byte in a time that only grows with
+    their number.
+    """
+    return lanes.astype(np.uint8 if int(lanes.max()) < 1 << 8 else np.uint32)
 
 
 def depths(nesting: Nesting) -> IntArray:

@@ -31,13 +31,12 @@ _OF_VARIABLES = re.compile(
     r"(Read|Assign(Add|Sub)?)VariableOp$|Resource(Sparse)?Apply|Resource(Gather|Scatter)"
 )
 """Op types that use a variable."""
-_MEMORY = [place for place, name in enumerate(MEASURES) if name.endswith("_bytes")]
+_MEMORY = [name for name in MEASURES if name.endswith("_bytes")]
 
 
 def why_no_memory(steps: StepTable) -> str:
     """Why the memory of ops is unknown, if there are steps."""
-    records = steps.records.values()
-    return "" if any(each.values[_MEMORY].any() for each in records) else NO_MEMORY
+    return "" if steps.has_measure(_MEMORY) else NO_MEMORY
 
 
 def why_no_variables(ops: OpTable) -> str:

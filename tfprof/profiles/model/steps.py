@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -155,6 +155,34 @@ class ByStep(Mapping[int, PartT]):
         return len(self._made)
 
 
+class _Found(NamedTuple):
+    """What some step has.
+
+    Attributes:
+        n_added: Number of parts of steps that this is about.
+        rows: Ops with a record, shape (last row + 1,).
+        measured: Measures that are not always 0, shape (len(MEASURES),).
+        began_micros: The first start; 0 without a time.
+    """
+
+    n_added: int
+    rows: BoolArray
+    measured: BoolArray
+    began_micros: int
+
+
+def _found_in(steps: Collection[StepRecords], n_added: int) -> _Found:
+    n_rows = max((int(each.rows[-1]) + 1 for each in steps if len(each.rows)), default=0)
+    rows, measured = np.zeros(n_rows, np.bool_), np.zeros(len(MEASURES), np.bool_)
+    began = _NEVER
+    for each in steps:
+        rows[each.rows] = True
+        measured |= each.values.any(axis=1)
+        starts = each.window[0]
+        began = min(began, int(starts[starts > 0].min(initial=_NEVER)))
+    return _Found(n_added, rows, measured, 0 if began == _NEVER else began)
+
+
 class StepTable:
     """The recorded steps, by number.
 
@@ -165,7 +193,7 @@ class StepTable:
         apart: Steps of another kind than the others, such as evaluation, which are in no average.
     """
 
-    __slots__ = ("_n_added", "_recorded", "apart", "details", "records", "strings")
+    __slots__ = ("_average", "_found", "_n_added", "apart", "details", "records", "strings")
 
     def __init__(self) -> None:
         self.records = ByStep[StepRecords]()
@@ -173,7 +201,8 @@ class StepTable:
         self.strings = StringTable()
         self.apart: set[int] = set()
         self._n_added = 0
-        self._recorded: tuple[tuple[int, int], BoolArray] | None = None
+        self._found: _Found | None = None
+        self._average: tuple[tuple[int, int, int], OpMeasures] | None = None
 
     @property
     def steps(self) -> list[int]:
@@ -237,14 +266,24 @@ class StepTable:
             self._n_added += 1
 
     def recorded(self, n_ops: int) -> BoolArray:
-        """Which of ``n_ops`` ops have a record in some step, shape (n,); not to be changed."""
-        state = (self._n_added, n_ops)
-        if self._recorded is None or self._recorded[0] != state:
-            recorded = np.zeros(n_ops, np.bool_)
-            for records in self.records.values():
-                recorded[records.rows] = True
-            self._recorded = state, recorded  # for the views of the next step
-        return self._recorded[1]
+        """Which of ``n_ops`` ops have a record in some step, shape (n,)."""
+        rows = self._in_all_steps().rows[:n_ops]
+        return np.pad(rows, (0, n_ops - len(rows)))
+
+    def has_measure(self, names: Iterable[str]) -> bool:
+        """Whether some step has a number other than 0 for one of these measures."""
+        measured = self._in_all_steps().measured
+        return any(measured[MEASURES.index(name)] for name in names)
+
+    @property
+    def began_micros(self) -> int:
+        """The first start in any step, microseconds; 0 without a time."""
+        return self._in_all_steps().began_micros
+
+    def _in_all_steps(self) -> _Found:
+        if self._found is None or self._found.n_added != self._n_added:
+            self._found = _found_in(self.records.values(), self._n_added)
+        return self._found  # kept for the other views, and for those of the next step
 
     def measures(self, step: int, n_ops: int) -> OpMeasures:
         """Measures of ``n_ops`` ops.
@@ -255,12 +294,21 @@ class StepTable:
                 unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
                 Steps that are ``apart`` are left out.
             n_ops: Number of ops.
+
+        Returns:
+            The measures, not to be changed.
         """
+        state = (self._n_added, n_ops, len(self.apart))
+        if step >= 0:
+            return self._measures([step] if step in self.records else [], n_ops)
+        if self._average is None or self._average[0] != state:
+            numbers = [number for number in self.records if number not in self.apart]
+            self._average = state, self._measures(numbers, n_ops)
+        return self._average[1]
+
+    def _measures(self, chosen: Sequence[int], n_ops: int) -> OpMeasures:
         sums: Int64Array = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
         seen = np.zeros(n_ops, np.int64)
-        chosen = [step] if step in self.records else []
-        if step < 0:
-            chosen = [number for number in self.records if number not in self.apart]
         for number in chosen:
             records = self.records[number]
             total = records.values[1] + records.values[2]

@@ -183,10 +183,11 @@ def _steps(tree: ViewTree) -> str:
 
 def recorded_at(tree: ViewTree) -> datetime | None:
     """Start of the page's first step; None if its run has no date."""
-    records = tree.profile.steps.records
-    chosen = records.values() if tree.options.step < 0 else [records[tree.options.step]]
-    starts = [int(start) for each in chosen for start in each.window[0].tolist() if start > 0]
-    began = min(starts, default=0)
+    steps = tree.profile.steps
+    began = steps.began_micros
+    if tree.options.step >= 0:
+        starts = steps.records[tree.options.step].window[0]
+        began = min(starts[starts > 0].tolist(), default=0)
     # Clocks that start with the machine have no date; a date after 2100 is damaged.
     return datetime.fromtimestamp(began / 1e6, timezone.utc) if 1e15 < began < 4.1e15 else None
 
