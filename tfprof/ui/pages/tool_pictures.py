@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,6 +112,7 @@ def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Blo
     workers = result.tables["workers"]
     if not len(workers):
         return []
+    workers = replace(workers, rows=list(workers.rows))  # each pass would make them anew
     heat, mean = _heat_map(workers, run, params), _mean_of_workers(workers)
     is_small = len(heat["series"]) <= _MOST_BESIDE
     return [side_by_side([(1.5, heat), (1, mean)])] if is_small else [heat, mean]
