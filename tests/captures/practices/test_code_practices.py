@@ -72,6 +72,16 @@ def test_python_of_a_step_is_not_put_into_a_function():
     assert "Make it faster, or let another thread do it" in found.message
 
 
+@pytest.mark.parametrize(("took", "remedy"), [(600, "one jax.jit"), (1000, "Make it faster")])
+def test_a_function_that_calls_one_after_another_launches_rather_than_computes(took, remedy):
+    """0.2 ms beside each call is what calls take; 0.33 ms is work of the function itself."""
+    calls = [call(name, 50 + 100 * k, 10) for k, name in enumerate(("sin", "add", "sin"))]
+    run = steps(frame("model.py:3 forward", 0, took), *calls, long=took, period=took)
+    found = the(run, "python/unexplained")
+    assert "model.py:3 forward" in found.message
+    assert remedy in found.message
+
+
 def test_what_the_runtime_does_is_not_called_code_that_can_be_made_faster():
     run = steps(frame("tensorflow.python._pywrap_tfe TFE_Py_Execute", 50, 950))
     found = the(run, "python/unexplained")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.steps.compiled_calls import SESSION_RUNS, are_compiled_calls, outermost
 from tfprof.captures.events.steps.eager import EAGER_OP, are_eager_ops
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.names import PJIT_CALL
@@ -16,10 +17,8 @@ from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.columns import Int64Array, sums_by
 from tfprof.core.columns.distinct import distinct_rows
-
-SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))
 
 
 class Called(NamedTuple):
@@ -75,7 +74,7 @@ def called_in_steps(host: Host) -> list[Called]:
     """The compiled functions that the steps of a host call, without functions inside them."""
     forest, periods = host.forest(), periods_of(host)
     is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
-    return _named(forest, _calls(forest, is_chosen))
+    return _named(forest, outermost(forest, are_compiled_calls(forest.timeline), is_chosen))
 
 
 @fact
@@ -83,7 +82,7 @@ def run_between(host: Host) -> CallsOfSteps:
     """Functions, ops and programs that ran between each step of a host and the next."""
     forest, periods = host.forest(), periods_of(host)
     timeline = forest.timeline
-    calls = _calls(forest, periods.is_between)
+    calls = outermost(forest, are_compiled_calls(timeline), periods.is_between)
     is_eager = periods.is_between & are_eager_ops(timeline)
     is_instruction = periods.is_between & timeline.having("hlo_op")
     ran = np.concatenate([calls, np.flatnonzero(is_eager), np.flatnonzero(is_instruction)])
@@ -99,25 +98,7 @@ def eager_in_steps(host: Host) -> list[Called]:
     is_eager &= host.eager()
     is_eager |= are_eager_ops(timeline)
     is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
-    return _named(forest, _outermost(forest, is_eager, is_chosen))
-
-
-def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
-    """The chosen calls of compiled functions that are not in another call."""
-    timeline = forest.timeline
-    is_call = timeline.named(lambda name: PJIT_CALL.fullmatch(name) is not None)
-    is_call |= timeline.having("tf_function_call") | timeline.named(SESSION_RUNS.__contains__)
-    is_call &= timeline.on_threads
-    return _outermost(forest, is_call, is_chosen)
-
-
-def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int64Array:
-    """The chosen ones of similar events that are not in another one of these."""
-    events = np.flatnonzero(is_alike & is_chosen)
-    parents = forest.nesting.parents[events]
-    around = forest.nesting.nearest_among(parents, np.flatnonzero(is_alike))
-    outer: Int64Array = events[around < 0]
-    return outer
+    return _named(forest, outermost(forest, is_eager, is_chosen))
 
 
 def _named(forest: Forest, events: Int64Array) -> list[Called]:

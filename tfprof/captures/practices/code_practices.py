@@ -40,6 +40,9 @@ _MOST = 0.5
 _CALLS = 0.5
 """From this mean number of calls on, a step counts as calling a compiled function."""
 
+_SEVERAL = 1.5
+"""From this mean number of calls on, one call could take their place."""
+
 _LAUNCH_MS = 0.3
 """Maximum time from the call of a compiled function until something runs."""
 
@@ -143,8 +146,15 @@ def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
     """Whether time without ops in steps is the program's own code, not a call of the runtime."""
     if worst is None:
         return False
+    if evidence.calls_per_step >= _SEVERAL and _only_launches(worst) and not _pauses(worst):
+        return False
     most = code_share(evidence.grounds, worst) >= _MOST * _inside(evidence, *_DARK)
     return most or not _is_launching(evidence) or _pauses(worst)
+
+
+def _only_launches(one: CodeTime) -> bool:
+    """Whether the time of a function is that of calling compiled functions one after the other."""
+    return one.n_calls > 0 and one.total_ps / 1e9 < _LAUNCH_MS * one.n_calls
 
 
 def _pauses(one: CodeTime) -> bool:
@@ -188,7 +198,7 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> tuple[str, Details, t
         faster = "Make it faster, or let another thread do it while the step before computes."
         return faster, {}, ()
     fewer = f"{words.whole_step}, or {words.several_steps}."
-    if calls >= 1.5:
+    if calls >= _SEVERAL:
         many = "A step calls compiled functions {call_count:,.0f} times; in all {parts}."
         return f"{many} {fewer}", {}, _often(evidence)
     if calls >= _CALLS:

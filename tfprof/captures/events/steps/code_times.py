@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.captures.events.steps.compiled_calls import are_compiled_calls, outermost
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
@@ -38,6 +39,7 @@ class CodeTime:
             annotation; a called function counts for itself, not for its caller.
         n_runs: Number of runs.
         longest_ps: The longest run, from which the caller is taken.
+        n_calls: Number of compiled functions that it called itself.
     """
 
     name: str
@@ -46,6 +48,7 @@ class CodeTime:
     total_ps: int
     n_runs: int
     longest_ps: int = 0
+    n_calls: int = 0
 
     @property
     def waits(self) -> bool:
@@ -69,8 +72,8 @@ class CodeOfSteps:
     Attributes:
         columns: The group of the step, ascending; the name, as its place in ``texts``; the
             caller's name, -1 if unknown; then as in ``CodeTime``: whether it is an annotation,
-            total time, number of runs, the longest; shape (7, n). One array, because a run may
-            have many hosts.
+            total time, number of runs, the longest, compiled calls; shape (8, n). One array,
+            because a run may have many hosts.
         texts: Names of functions and annotations.
     """
 
@@ -80,10 +83,10 @@ class CodeOfSteps:
     def of(self, groups: Int64Array) -> list[CodeTime]:
         """The total times in some steps, the largest first."""
         chosen = self.columns[1:, np.isin(self.columns[0], groups)]
-        names, _, is_annotation, total_ps, n_runs, longest_ps = chosen
+        names, _, is_annotation, total_ps, n_runs, longest_ps, n_calls = chosen
         found = distinct_rows([names, is_annotation])
         rows = chosen[:, _longest(found, longest_ps)]
-        for column, values in ((3, total_ps), (4, n_runs)):
+        for column, values in ((3, total_ps), (4, n_runs), (6, n_calls)):
             rows[column] = sums_by(found.place, values, len(found.first))
         times = [
             CodeTime(self.texts[name], self.texts[caller] if caller >= 0 else "", kind > 0, *others)
@@ -94,7 +97,7 @@ class CodeOfSteps:
     def waits_ps(self, groups: Int64Array) -> Int64Array:
         """Time of each of some steps in functions that wait for others, shape of ``groups``."""
         is_wait = np.array([_WAITS.fullmatch(text) is not None for text in self.texts], np.bool_)
-        known, names, _, _, total_ps, _, _ = self.columns
+        known, names, _, _, total_ps, *_ = self.columns
         rows = np.flatnonzero(is_wait[names])
         found = distinct_rows([known[rows]])
         sums_ps = sums_by(found.place, total_ps[rows], len(found.first))
@@ -156,6 +159,7 @@ def code_times(
         groups, np.searchsorted(used, named),
         np.where(is_called, np.searchsorted(used, callers), -1), is_annotation,
         sums_by(found.place, own[rows], len(longest)), found.counts, own[longest],
+        sums_by(found.place, _calls_of_each(forest, code)[rows], len(longest)),
     ])  # fmt: skip
     return CodeOfSteps(columns, tuple([texts[name] for name in used.tolist()]))
 
@@ -172,11 +176,21 @@ def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Arr
     return alone
 
 
-def _around(forest: Forest, code: Int64Array) -> Int64Array:
-    """For each of some events, the place of the nearest other one that encloses it, or -1."""
+def _calls_of_each(forest: Forest, code: Int64Array) -> Int64Array:
+    """How many compiled functions each of some events calls itself, shape (n,)."""
+    calls = outermost(forest, are_compiled_calls(forest.timeline))
+    caller = _around(forest, code, calls)
+    n_calls: Int64Array = np.bincount(caller[caller >= 0], minlength=len(code))
+    return n_calls
+
+
+def _around(forest: Forest, code: Int64Array, events: Int64Array | None = None) -> Int64Array:
+    """For each of some events, by default the code itself, the place of the nearest code around
+    it, or -1.
+    """
     places = np.full(len(forest.timeline), -1, np.int32)
     places[code] = np.arange(len(code))
-    parents = forest.nesting.parents[code]
+    parents = forest.nesting.parents[code if events is None else events]
     nearest = forest.nesting.nearest(places)
     nearest_around: Int64Array = np.where(parents >= 0, nearest[np.maximum(parents, 0)], -1).astype(
         np.int64
