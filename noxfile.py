@@ -102,6 +102,13 @@ def oracle(session: nox.Session) -> None:
     session.run("pytest", *_chosen(session, "oracle", "oracle"), env=TENSORFLOW)
 
 
+@nox.session(python="3.13")
+def jax(session: nox.Session) -> None:
+    """Programs of today's JAX, which needs Python 3.12 or later: captures, and what is said."""
+    session.install("-e", ".[test]", "jax>=0.12", env=BUILT)
+    session.run("pytest", *_chosen(session, "jax", "capture", "truth/test_jax.py"))
+
+
 @nox.session
 def pure(session: nox.Session) -> None:
     """What the engine, protobuf or TensorFlow's absence may change, without all three.

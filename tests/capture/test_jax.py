@@ -109,3 +109,37 @@ print([row["stepnum"] for row in names.tables["steps"].to_rows()])
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "['train 2', 'train 3']"
+
+
+@pytest.fixture
+def session() -> Any:
+    """The class of JAX's own sessions, which JAX 0.12 has."""
+    if not hasattr(jax.profiler, "ProfileSession"):
+        pytest.skip("needs JAX 0.12")
+    return jax.profiler.ProfileSession
+
+
+def test_a_session_of_jax_in_memory_is_a_run(session: Any) -> None:
+    with jax.profiler.trace() as traced:
+        work(3)
+    for source in (traced, traced.profile_data):
+        run = tfprof.tools.open_run(source)
+        (host,) = run.hosts
+        assert list(host.groups().names.values()) == ["train 0", "train 1", "train 2"]
+        assert len(tfprof.tools.hlo_stats(run).table())
+
+
+def test_a_session_that_has_no_data_is_refused(session: Any) -> None:
+    idle = session()
+    with pytest.raises(UsageError, match="has no data; start"):
+        tfprof.tools.open_run(idle)
+    with idle, pytest.raises(UsageError, match="still running; stop"):
+        tfprof.tools.open_run(idle)
+
+
+def test_an_older_jax_is_named_as_the_reason() -> None:
+    if hasattr(jax.profiler, "export_profile_data"):
+        pytest.skip("needs JAX before 0.12")
+    data = jax.profiler.ProfileData.from_serialized_xspace(b"")
+    with pytest.raises(UsageError, match=r"cannot export a ProfileData; update it to 0\.12"):
+        tfprof.tools.open_run(data)

@@ -28,6 +28,7 @@ from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
 from tfprof.captures.rules import OURS, REFERENCE, Rules
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.jax_sessions import capture_of, is_of_jax
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import (
     Copy,
@@ -246,8 +247,9 @@ def open_run(
     This reads the files. The first tool that needs a result computes it.
 
     Args:
-        source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
-            or message of an XSpace; or a list of files.
+        source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), the bytes or
+            message of an XSpace, or what JAX 0.12 holds in memory (``jax.profiler.ProfileSession``
+            or ``ProfileData``); or a list of files.
         run: Which run of a log folder; by default the latest.
         memory: How much memory the events of all hosts and the results from them may take: bytes,
             or a text such as ``4G``. Files hold the rest (``read_xspace``). By default all is in
@@ -288,6 +290,7 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
     sources = [named(one) if is_remote(one) else one for one in sources]  # hides secrets
+    sources = [capture_of(one) if is_of_jax(one) else one for one in sources]
     name, files = "", list(sources)
     folders = [one for one in sources if _is_folder(one, is_alone=len(sources) == 1)]
     if folders and len(sources) > 1:
