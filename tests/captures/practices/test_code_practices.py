@@ -82,6 +82,19 @@ def test_a_function_that_calls_one_after_another_launches_rather_than_computes(t
     assert remedy in found.message
 
 
+def test_many_short_calls_are_named_as_the_limit_with_what_one_call_would_save():
+    calls = [call("small", 10 + 100 * k, 20) for k in range(9)]
+    run = steps(frame("model.py:3 forward", 0, 1000), *calls)
+    found = the(run, "python/unexplained")
+    assert found.message.startswith(
+        "The program is bound by launches: each step calls compiled functions 9 times"
+    )
+    assert "In all steps: small 36 times. Put the whole step into one jax.jit" in found.message
+    assert found.gain_fraction == pytest.approx(found.share)
+    few = the(steps(frame("model.py:3 forward", 0, 1000), *calls[:5]), "python/unexplained")
+    assert "bound by launches" not in few.message
+
+
 def test_what_the_runtime_does_is_not_called_code_that_can_be_made_faster():
     run = steps(frame("tensorflow.python._pywrap_tfe TFE_Py_Execute", 50, 950))
     found = the(run, "python/unexplained")

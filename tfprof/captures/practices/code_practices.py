@@ -43,8 +43,14 @@ _CALLS = 0.5
 _SEVERAL = 1.5
 """From this mean number of calls on, one call could take their place."""
 
+_MANY_CALLS = 8
+"""From this mean number of calls on, short calls limit a step that does little else."""
+
 _LAUNCH_MS = 0.3
 """Maximum time from the call of a compiled function until something runs."""
+
+_ONE_LAUNCH_MS = 0.05
+"""The same where it is the only call: a few microseconds in C++, more with many arguments."""
 
 _EAGER_MS = 0.1
 """Approximate time for Python to call one eager op."""
@@ -69,6 +75,12 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     if evidence.calls_per_step >= _CALLS:
         numbers |= {"call_count": evidence.calls_per_step}
     said = "In {python_share} of the step time no op runs while a step lasts."
+    if _is_launch_bound(evidence):
+        said = (
+            "The program is bound by launches: each step calls compiled functions "
+            "{call_count:,.0f} times, and in {python_share} of the step time no op runs while a "
+            "step lasts."
+        )
     worst = code[0] if code and code_share(evidence.grounds, code[0]) >= WORTH else None
     if worst is not None:
         name, of_code = _about(worst, code_share(evidence.grounds, worst))
@@ -79,7 +91,8 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         said += more
         numbers |= of_runtime
     gain = min(share, _gain(evidence, worst))
-    if not _is_own(evidence, worst) and _may_wait(evidence):
+    launches = worst is not None and _only_launches(evidence, worst)
+    if not _is_own(evidence, worst) and (is_held_up(evidence) if launches else _may_wait(evidence)):
         gain = 0.0
     remedy, of_calls, calls = _remedy(evidence, worst)
     yield Advice(
@@ -146,15 +159,23 @@ def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
     """Whether time without ops in steps is the program's own code, not a call of the runtime."""
     if worst is None:
         return False
-    if evidence.calls_per_step >= _SEVERAL and _only_launches(worst) and not _pauses(worst):
+    if _only_launches(evidence, worst) and not _pauses(worst):
         return False
     most = code_share(evidence.grounds, worst) >= _MOST * _inside(evidence, *_DARK)
     return most or not _is_launching(evidence) or _pauses(worst)
 
 
-def _only_launches(one: CodeTime) -> bool:
-    """Whether the time of a function is that of calling compiled functions one after the other."""
-    return one.n_calls > 0 and one.total_ps / 1e9 < _LAUNCH_MS * one.n_calls
+def _is_launch_bound(evidence: Evidence) -> bool:
+    """Whether steps call so many functions that the time without ops is that of their calls."""
+    dark = _inside(evidence, *_DARK)
+    per_call_ms = dark * evidence.step_ms / max(evidence.calls_per_step, 1)
+    return dark >= _MOST and evidence.calls_per_step >= _MANY_CALLS and per_call_ms < _LAUNCH_MS
+
+
+def _only_launches(evidence: Evidence, one: CodeTime) -> bool:
+    """Whether the time of a function is that of calling compiled functions."""
+    most_ms = _LAUNCH_MS if evidence.calls_per_step >= _SEVERAL else _ONE_LAUNCH_MS
+    return one.n_calls > 0 and one.total_ps / 1e9 < most_ms * one.n_calls
 
 
 def _pauses(one: CodeTime) -> bool:
@@ -200,6 +221,8 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> tuple[str, Details, t
     fewer = f"{words.whole_step}, or {words.several_steps}."
     if calls >= _SEVERAL:
         many = "A step calls compiled functions {call_count:,.0f} times; in all {parts}."
+        if _is_launch_bound(evidence):  # which said so before
+            many = "In all steps: {parts}."
         return f"{many} {fewer}", {}, _often(evidence)
     if calls >= _CALLS:
         return *_of_one_call(evidence), ()
