@@ -104,7 +104,7 @@ def oracle(session: nox.Session) -> None:
 
 @nox.session(python="3.13")
 def jax(session: nox.Session) -> None:
-    """Programs of today's JAX, which needs Python 3.12 or later: captures, and the answers about them."""
+    """Programs of today's JAX, which needs Python 3.12 or later, and what tfprof answers."""
     session.install("-e", ".[test]", "jax>=0.12", env=BUILT)
     session.run("pytest", *_chosen(session, "jax", "capture", "truth/test_jax.py"))
 
