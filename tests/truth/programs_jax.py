@@ -276,6 +276,83 @@ def evaluates_between(clock: OwnClock) -> None:
     many_steps(clock, lambda number: work(batch).block_until_ready(), every_fifth)
 
 
+def products(clock: OwnClock, names: str, shape: tuple[int, ...]) -> None:
+    """Marked steps with products of many small matrices, whose dimensions have an order."""
+    work = jax.jit(lambda batch: jnp.einsum(names, batch, batch))
+    batch = jnp.ones(shape)
+    many_steps(clock, lambda number: work(batch).block_until_ready())
+
+
+@program
+def another_order(clock: OwnClock) -> None:
+    """The product needs heads before places, and the array has them after these."""
+    products(clock, "bshd,bthd->bhst", (64, 16, 32, 64))
+
+
+@program
+def same_order(clock: OwnClock) -> None:
+    """The same with an array that has the order of the product."""
+    products(clock, "bhsd,bhtd->bhst", (64, 32, 16, 64))
+
+
+@program
+def calls_numpy(clock: OwnClock) -> None:
+    """A compiled step that calls NumPy for a part of it."""
+    shape = jax.ShapeDtypeStruct((120, 120), jnp.float32)
+
+    @jax.jit
+    def work(batch: Any) -> Any:
+        inverse = jax.pure_callback(lambda one: np.sort(one, axis=None)[: 120 * 120].reshape(
+            120, 120).astype(np.float32), shape, batch)  # fmt: skip
+        return batch[:120, :120] @ inverse
+
+    batch = square(700)
+    many_steps(clock, lambda number: work(batch).block_until_ready())
+
+
+@program
+def calls_no_numpy(clock: OwnClock) -> None:
+    """The same without this part."""
+    work, batch = jax.jit(lambda batch: batch[:120, :120] @ batch[:120, :120]), square(700)
+    many_steps(clock, lambda number: work(batch).block_until_ready())
+
+
+@program
+def updates_one_by_one(clock: OwnClock) -> None:
+    """Adds to 1,000 rows of an array in a loop."""
+
+    @jax.jit
+    def work(rows: Any) -> Any:
+        return jax.lax.fori_loop(0, 1000, lambda n, held: held.at[n].add(rows[n] * 2.0), rows)
+
+    rows = jnp.ones((1000, 1500))
+    many_steps(clock, lambda number: work(rows).block_until_ready())
+
+
+@program
+def updates_together(clock: OwnClock) -> None:
+    """The same with all rows at once."""
+    which, rows = jnp.arange(1000), jnp.ones((1000, 1500))
+    work = jax.jit(lambda rows: rows.at[which].add(rows[which] * 2.0))
+    many_steps(clock, lambda number: work(rows).block_until_ready())
+
+
+@program
+def recurrent(clock: OwnClock) -> None:
+    """A scan of 400 short rounds, each of which needs the one before, and stacks its results."""
+
+    @jax.jit
+    def work(first: Any) -> Any:
+        def round_of(held: Any, _: None) -> tuple[Any, Any]:
+            held = jnp.tanh(held @ held.T) + 0.1
+            return held, held[0]
+
+        return jax.lax.scan(round_of, first, None, length=400)
+
+    first = jnp.ones((40, 40))
+    many_steps(clock, lambda number: jax.block_until_ready(work(first)))
+
+
 def recompiled(clock: OwnClock, scaled: Any, *arguments: tuple[Any, ...]) -> None:
     """Marked steps of which each compiles a function again."""
     with clock.recording():

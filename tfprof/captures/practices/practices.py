@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tfprof.captures.practices import (
     code_practices,
+    hlo_practices,
     input_practices,
     memory_practices,
     op_practices,
@@ -45,6 +46,9 @@ PRACTICES: Mapping[str, Practice] = {
     "tf-function/retracing": code_practices.retracing,
     "tf-function/run-eagerly": code_practices.run_eagerly,
     "xla/outside-compilation": op_practices.outside_compilation,
+    "xla/layout": hlo_practices.layout_changes,
+    "xla/loop-of-updates": hlo_practices.loops_of_updates,
+    "xla/callback": hlo_practices.callbacks,
     "ops/small": op_practices.small_host_ops,
     "memory/capacity": memory_practices.memory_near_capacity,
     "memory/fragmentation": memory_practices.fragmented_memory,

@@ -262,7 +262,7 @@ _REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
 PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
 """Ops that call a Python function."""
 _EAGER = "EagerLocalExecute: "
-_PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
+PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
 """Instructions of compiled programs that call Python."""
 
 
@@ -272,7 +272,7 @@ def _calls_python(timeline: Timeline) -> BoolArray:
         [
             op.type in PYTHON_OPS
             or name.removeprefix(_EAGER) in PYTHON_OPS
-            or _PYTHON_CALLBACK.match(name) is not None
+            or PYTHON_CALLBACK.match(name) is not None
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.bool_,
