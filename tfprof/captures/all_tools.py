@@ -149,6 +149,17 @@ _TOOLS = (
         min_hosts=2,
     ),
     Tool(
+        "collectives",
+        "tools.collectives",
+        "Collectives",
+        "What devices exchange, and how much of that time is exposed.",
+        "Show the collectives of a captured run: what devices exchange and how fast, how much of "
+        "the time is exposed, overlapped or waiting, and what could run meanwhile.",
+        ("logs/", "logs/ --table devices --format csv -o devices.csv"),
+        question="Machines",
+        needs="events",
+    ),
+    Tool(
         "op-profile",
         "tools.op_profile_tree",
         "Op profile",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
@@ -22,7 +23,9 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 _MOST_DEVICES: Final = 1 << 20
 """Groups of more devices are unknown: no job has so many, but a damaged file may say so."""
 
-_COUNTED = re.compile(r"\[(\d{1,9}),(\d{1,9})\]<=\[(\d{1,9}(?:,\d{1,9})*)\](?:T\((\d+(?:,\d+)*)\))?")
+_COUNTED = re.compile(
+    r"\[(\d{1,9}),(\d{1,9})\]<=\[(\d{1,9}(?:,\d{1,9})*)\](?:T\((\d+(?:,\d+)*)\))?"
+)
 _LISTED = re.compile(r"\{(\d{1,9}(?:,\d{1,9})*)\}")
 
 
@@ -30,12 +33,12 @@ class MeshAxis(NamedTuple):
     """An axis of a mesh, or the middle part of one that is split into three.
 
     Attributes:
-        index: Its place among the axes.
+        place: Its place among the axes.
         before: Size of the first part.
         size: Size of the middle part; 0 for a whole axis.
     """
 
-    index: int
+    place: int
     before: int = 0
     size: int = 0
 
@@ -74,9 +77,7 @@ def groups_of_pairs(pairs: Sequence[tuple[int, int]]) -> Groups:
 
 def stride_of(groups: Groups) -> int | None:
     """By how much neighbours in each group differ; None if they differ by several numbers."""
-    steps = {
-        after - before for one in groups for before, after in zip(one, one[1:], strict=False)
-    }
+    steps = {after - before for one in groups for before, after in pairwise(one)}
     return steps.pop() if len(steps) == 1 else None
 
 
@@ -91,7 +92,7 @@ def mesh_groups(sizes: Sequence[int], axes: Sequence[MeshAxis], devices: Sequenc
     Returns:
         The groups; empty if the sizes do not fit.
     """
-    wanted = {axis.index: axis for axis in axes}
+    wanted = {axis.place: axis for axis in axes}
     parts: list[int] = []
     at_of: dict[int, int] = {}
     for index, size in enumerate(sizes):
@@ -104,12 +105,12 @@ def mesh_groups(sizes: Sequence[int], axes: Sequence[MeshAxis], devices: Sequenc
             split = [axis.before, axis.size, size // whole]
         at_of[index] = len(parts) + (len(split) > 1)
         parts += split
-    if not all(axis.index in at_of for axis in axes) or len(wanted) != len(axes):
+    if not all(axis.place in at_of for axis in axes) or len(wanted) != len(axes):
         return ""
     n_devices = prod(parts)
     if not 0 < n_devices <= _MOST_DEVICES or min(parts) <= 0:
         return ""
-    inner = [at_of[axis.index] for axis in axes]
+    inner = [at_of[axis.place] for axis in axes]
     order = [*(at for at in range(len(parts)) if at not in inner), *inner]
     size = prod(parts[at] for at in inner)
     counted = f"[{n_devices // size},{size}]<=[{','.join(map(str, parts))}]"

@@ -32,8 +32,10 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
+from tfprof.captures.tools.collectives import communicating
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
@@ -93,6 +95,11 @@ class Evidence:
         exposed = sum(int(work.shared.exposed_ps[slow.places].sum()) for work in slow.works)
         took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
         return part(max(exposed - int(waited), 0), took)
+
+    @cached_property
+    def on_collectives(self) -> tuple[Advice, ...]:
+        """Advice on single collectives."""
+        return tuple(communicating(self.run, self.hosts).advice())
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

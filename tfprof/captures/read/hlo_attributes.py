@@ -7,7 +7,6 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from tfprof.captures.model.replica_groups import MeshAxis, mesh_groups
 from tfprof.captures.model.hlo import (
     NO_ATTRIBUTES,
     Attributes,
@@ -17,6 +16,7 @@ from tfprof.captures.model.hlo import (
     Shape,
     WindowDimension,
 )
+from tfprof.captures.model.replica_groups import MeshAxis, mesh_groups
 from tfprof.core.wire import messages as pb
 
 Places: TypeAlias = tuple[tuple[str, int | tuple[int, ...]], ...]

@@ -6,7 +6,7 @@ A device is a GPU, a core of a TPU, or a device of XLA or TensorFlow on a CPU.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,13 @@ from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.rules import OURS
-from tfprof.core.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
+from tfprof.core.columns.columns import (
+    BoolArray,
+    Int64Array,
+    concatenate_tables,
+    no_rows,
+    taken_rows,
+)
 from tfprof.core.columns.distinct import distinct_rows
 
 
@@ -31,11 +37,13 @@ class CollectiveKind(NamedTuple):
         name: Instruction, kernel, or type of an op.
         instance: Number of the op's collective, the same on all workers; -1 without one.
         is_joint: Whether all devices of the job take part, as far as the capture shows.
+        module: Name of its program; empty if unknown.
     """
 
     name: str
     instance: int = -1
     is_joint: bool = True
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +76,14 @@ class DeviceWork:
         which: Kind of each run, shape (n,).
         together: The runs of collectives.
         alone: Computation of single devices, without events that only contain other work.
+        events: Places of the runs of collectives in the timeline; empty if unknown.
     """
 
     kinds: Sequence[CollectiveKind]
     which: Int64Array
     together: DeviceSpans
     alone: DeviceSpans
+    events: Int64Array = field(default_factory=no_rows)
 
 
 def no_work() -> DeviceWork:
@@ -84,7 +94,11 @@ def no_work() -> DeviceWork:
 
 
 def work_of(
-    names: Sequence[CollectiveKind | None], place: Int64Array, spans: DeviceSpans, alone: BoolArray
+    names: Sequence[CollectiveKind | None],
+    place: Int64Array,
+    spans: DeviceSpans,
+    alone: BoolArray,
+    events: Int64Array,
 ) -> DeviceWork:
     """The work in some runs, by their kinds.
 
@@ -93,14 +107,16 @@ def work_of(
         place: The kind of each run, ``len(names)`` without one, shape (n,).
         spans: The runs.
         alone: Whether each computes, shape (n,).
+        events: Places of the runs in the timeline.
     """
     kinds: dict[CollectiveKind, int] = {}
     number = [-1 if kind is None else kinds.setdefault(kind, len(kinds)) for kind in names]
     which = np.array([*number, -1], np.int64)[place]
     is_together = which >= 0
     return DeviceWork(
-        list(kinds), which[is_together], spans.only(is_together), spans.only(alone & ~is_together)
-    )
+        list(kinds), which[is_together], spans.only(is_together),
+        spans.only(alone & ~is_together), events[is_together],
+    )  # fmt: skip
 
 
 KindOf = Callable[[HloKey], CollectiveKind | None]
@@ -126,7 +142,7 @@ def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWo
     contains[nesting.parents[nesting.parents >= 0]] = True
     place = np.full(len(events), len(found), np.int64)
     place[np.searchsorted(events, of_event.events)] = of_event.place
-    return work_of(found, place, spans, ~contains)
+    return work_of(found, place, spans, ~contains, events)
 
 
 class _Found(NamedTuple):
@@ -193,7 +209,7 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
         device, groups.of_event[events].astype(np.int64), timeline.starts_ps[events],
         timeline.ends_of(events),
     )  # fmt: skip
-    return work_of(found, of_event, spans, np.isin(kernels, DEVICE_COMPUTE))
+    return work_of(found, of_event, spans, np.isin(kernels, DEVICE_COMPUTE), events)
 
 
 def exposed(work: DeviceWork) -> StepEvents:

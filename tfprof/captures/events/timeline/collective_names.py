@@ -19,11 +19,6 @@ _INSTRUCTION = re.compile(
 _OP_TYPE = re.compile(r"Collective(Reduce|Gather|Bcast|AllToAll|Permute)|Nccl")
 
 
-def is_collective_opcode(opcode: str) -> bool:
-    """Whether an instruction of XLA is a collective."""
-    return opcode.removeprefix("ragged-").startswith(COLLECTIVE_OPCODES)
-
-
 def is_collective_instruction(name: str) -> bool:
     """Whether an instruction is a collective, by its name: for captures without its program.
 

@@ -62,7 +62,7 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
         np.full(len(events), core.id), groups.of_event[events].astype(np.int64), starts, ends
     )
     is_computing = (spent == Spent.DEVICE_COMPUTE_32)[place] & ~contains
-    return _with_whole_runs(work_of(names, place, spans, is_computing), texts, names)
+    return _with_whole_runs(work_of(names, place, spans, is_computing, events), texts, names)
 
 
 def _name(text: str) -> str:
@@ -97,7 +97,9 @@ def _with_whole_runs(
         end_ps[started[pairs]] = ends[waits]
         is_kept[waits] = False
     whole = DeviceSpans(runs.device, runs.group, runs.start_ps, end_ps)
-    return DeviceWork(work.kinds, which[is_kept], whole.only(is_kept), work.alone)
+    return DeviceWork(
+        work.kinds, which[is_kept], whole.only(is_kept), work.alone, work.events[is_kept]
+    )
 
 
 def together(parts: list[DeviceWork]) -> DeviceWork:
@@ -112,4 +114,5 @@ def together(parts: list[DeviceWork]) -> DeviceWork:
     return DeviceWork(
         list(kinds), np.concatenate(which), concatenate_tables([part.together for part in parts]),
         concatenate_tables([part.alone for part in parts]),
+        np.concatenate([part.events for part in parts]),
     )  # fmt: skip
