@@ -98,7 +98,8 @@ class ProgramPlaces:
         times: dict[tuple[int | None, str], int] = {}
         if by_home:
             for op in compiled_ops(self._host).ops:
-                key = (op.key.program_id, op.key.name)
+                name = op.key.name.partition(" = ")[0].lstrip("%")  # TPUs may have the whole text
+                key = (op.key.program_id, name)
                 times[key] = times.get(key, 0) + op.self_ps
         programs = {home: program for program, home, _ in self._known.values()}
         for home, chosen in by_home.items():

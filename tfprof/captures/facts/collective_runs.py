@@ -54,8 +54,8 @@ class Skew(NamedTuple):
     """How the devices of a host come to collectives.
 
     Attributes:
-        last_ps: For each run, when the last device of its group on the host had begun, but not
-            after its end, shape (n,); its own start where that is unknown.
+        last_ps: For each run, when the last device of its group on the host had begun, shape (n,);
+            its own start where that is unknown.
         least_ps: The shortest time that a device of its group took.
         is_known: Whether all these devices are known.
         n_ranks: Devices of a group on the host, by collective, shape (k,); 1 if unknown.
@@ -96,8 +96,10 @@ def skew_of(runs: Runs, instance: Int64Array, teams: Sequence[Mapping[int, int] 
     np.maximum.at(most, together.values[:, 0], together.counts)
     is_known = (together.counts == most[together.values[:, 0]])[place] & has_team[runs.which]
     own_ps = runs.end_ps - runs.start_ps
+    # Nobody waits longer than it takes more time than the last one: clocks of devices may differ.
+    begun = np.clip(last[place], runs.start_ps, runs.end_ps - least[place])
     return Skew(
-        np.where(is_known, np.minimum(last[place], runs.end_ps), runs.start_ps),
+        np.where(is_known, begun, runs.start_ps),
         np.where(is_known, least[place], own_ps),
         is_known,
         np.where(has_team, most, 1),
