@@ -315,9 +315,10 @@ def test_a_pair_of_instructions_of_a_tpu():
     assert row["link_share"] == pytest.approx(row["bus_gb_per_s"] / 200)
     devices = {one["device"]: one["waiting_us"] for one in rows(run, "devices")}
     assert devices == pytest.approx({"TPU 0": 8, "TPU 1": 0})
-    # Waiting was overlapped by computation, so that none of it holds the step up.
+    # Of the 8 µs that the first core waits, it computes nothing in the first 2.
     assert (
-        "0.016 ms is exposed. Of the exposed time, 0 ms is waiting" in (collectives(run).verdict[0])
+        "16.0 µs is exposed. Of the exposed time, 1.00 µs is waiting"
+        in (collectives(run).verdict[0])
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,11 @@ from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import JointCollectives
 from tfprof.captures.hlo.collectives import bus_factor
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.columns import Int64Array, sums_by
+from tfprof.core.columns.distinct import distinct_rows
+
+MOST_BY_DEVICE = 64
+"""With more hosts, their devices are added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ class DevicePart:
 
     Attributes:
         host: Name of the host.
-        device: Name of the device.
+        device: Name of the device; ``all`` for all of a host.
         n_devices: Devices of this host that join any collective.
         count: Number of runs.
         total_ps: Their time.
@@ -188,21 +193,17 @@ def run_collectives(
     """
     found: dict[tuple[object, ...], _Found] = {}
     waited = _waited(works, joint)
+    by_device = len(hosts) <= MOST_BY_DEVICE
     for host in hosts:
         times = collective_times(host)
-        is_in = _in_groups(times, groups.get(host.name))
-        for number, collective in enumerate(times.collectives):
+        for number, parts, is_known in _parts(host.name, times, groups.get(host.name), by_device):
+            collective = times.collectives[number]
             place = collective.place
-            key = (place.program, place.name, place.exchange)
-            rows = np.flatnonzero((times.which == number) & is_in)
-            if not len(rows):
-                continue
-            one = found.setdefault(key, _Found(collective))
-            is_known = bool((times.known_count[rows] == times.count[rows]).all())
+            one = found.setdefault((place.program, place.name, place.exchange), _Found(collective))
             one.is_known &= is_known
             one.ranks[host.name] = max(one.ranks.get(host.name, 0), collective.n_ranks)
             one.kinds.setdefault(host.name, []).append(collective.kind)
-            for part in _parts(host.name, times, rows):
+            for part in parts:
                 known = one.parts.get((part.host, part.device))
                 one.parts[part.host, part.device] = part if known is None else known.plus(part)
     n_steps = max((len(one) for one in groups.values()), default=0) or 1
@@ -215,30 +216,30 @@ def _distinct(kinds: Mapping[str, Sequence[CollectiveKind]]) -> set[CollectiveKi
     return {kind for own in kinds.values() for kind in own}
 
 
-def _in_groups(times: CollectiveTimes, groups: Int64Array | None) -> BoolArray:
-    if groups is None:
-        return np.ones(len(times), np.bool_)
-    is_chosen = np.append(np.isin(times.groups, groups), False)  # the last one is "no step"
-    chosen: BoolArray = is_chosen[times.step]
-    return chosen
-
-
-def _parts(host: str, times: CollectiveTimes, rows: Int64Array) -> list[DevicePart]:
-    parts = []
-    for device in np.unique(times.device[rows]).tolist():
-        own = rows[times.device[rows] == device]
-        count, total, exposed, waiting, bare, least = (
-            int(column[own].sum())
-            for column in (
-                times.count, times.total_ps, times.exposed_ps, times.waiting_ps,
-                times.bare_waiting_ps, times.least_ps,
-            )
-        )  # fmt: skip
-        parts.append(DevicePart(
-            host, times.devices[device], len(times.devices), count, total, exposed, waiting, bare,
-            least,
-        ))  # fmt: skip
-    return parts
+def _parts(
+    host: str, times: CollectiveTimes, groups: Int64Array | None, by_device: bool
+) -> Iterator[tuple[int, list[DevicePart], bool]]:
+    """The collectives of a host in some steps: number, times, and whether all devices are known."""
+    is_in = np.ones(len(times), np.bool_)
+    if groups is not None:
+        is_in = np.append(np.isin(times.groups, groups), False)[times.step]  # the last: no step
+    rows = np.flatnonzero(is_in)
+    device = times.device[rows] if by_device else np.zeros(len(rows), np.int64)
+    distinct = distinct_rows([times.which[rows], device])
+    columns = (
+        times.known_count, times.count, times.total_ps, times.exposed_ps, times.waiting_ps,
+        times.bare_waiting_ps, times.least_ps,
+    )  # fmt: skip
+    n_rows = len(distinct.values)
+    sums = np.stack([sums_by(distinct.place, one[rows], n_rows) for one in columns], axis=1)
+    names = times.devices if by_device or len(times.devices) == 1 else ("all",)
+    keyed = zip(distinct.values.tolist(), sums.tolist(), strict=True)
+    for number, own in groupby(keyed, key=lambda row: row[0][0]):
+        parts, is_known = [], True
+        for (_, at), (known, count, *amounts) in own:
+            is_known &= known == count
+            parts.append(DevicePart(host, names[at], len(times.devices), count, *amounts))
+        yield number, parts, is_known
 
 
 class _Waited(NamedTuple):
@@ -285,7 +286,7 @@ def _whole(
         runs = sum(each.n_runs for each in shared if each is not None)
         if any(n_of_kind[kind] > 1 for kind in kinds):
             why = "several programs have an instruction of this name"
-        elif any(part.count != runs for part in parts):
+        elif any(part.count != runs * _n_devices(part) for part in parts):
             why = "not all runs could be matched with those of the other hosts"
         else:
             parts = [_with_waits(part, [each for each in shared if each]) for part in parts]
@@ -309,10 +310,15 @@ def _why_unknown(one: _Found, n_ranks: int) -> str:
     return ""
 
 
+def _n_devices(part: DevicePart) -> int:
+    """Number of devices whose times a part adds up."""
+    return part.n_devices if part.device == "all" else 1
+
+
 def _with_waits(part: DevicePart, shared: Sequence[_Waited]) -> DevicePart:
     """Times of a device, with its waits for other hosts after those for devices of its own."""
-    waits = sum(each.by_host[part.host] for each in shared)
+    waits = sum(each.by_host[part.host] for each in shared) * _n_devices(part)
     waiting = min((part.waiting_ps or 0) + waits, part.total_ps)
     bare = min((part.bare_waiting_ps or 0) + waits, part.exposed_ps, waiting)
-    least = sum(each.least_ps for each in shared)
+    least = sum(each.least_ps for each in shared) * _n_devices(part)
     return replace(part, waiting_ps=waiting, bare_waiting_ps=bare, least_ps=least)

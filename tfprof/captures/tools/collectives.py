@@ -97,6 +97,16 @@ class Communicating:
             return sum(one.exposed_ps for one in self.found)
         return self._mean_ps([work.shared.exposed_ps for work in self._counted])
 
+    @property
+    def bare_waiting_ps(self) -> float:
+        """The exposed time that is waiting for late devices, as far as it is known."""
+        return min(sum(one.bare_waiting_ps or 0.0 for one in self.found), self.exposed_ps)
+
+    @property
+    def bare_transfer_ps(self) -> float:
+        """The rest of the exposed time."""
+        return self.exposed_ps - self.bare_waiting_ps
+
     def advice(self) -> Iterator[Advice]:
         """Advice on them."""
         framework = words_for(self.run.hosts).framework
@@ -180,9 +190,8 @@ def _claims(known: Communicating) -> Iterator[Claim]:
         words += "{overlapped_ms} runs while the device computes, and {exposed_ms} is exposed"
     waits = [one.bare_waiting_ps for one in known.found if one.bare_waiting_ps is not None]
     if len(waits) == len(known.found) and round(exposed):
-        waiting = min(sum(waits), exposed)
-        details["waits_ms"] = waiting / _PS_PER_MS
-        details["transfer_ms"] = (exposed - waiting) / _PS_PER_MS
+        details["waits_ms"] = known.bare_waiting_ps / _PS_PER_MS
+        details["transfer_ms"] = known.bare_transfer_ps / _PS_PER_MS
         words += ". Of the exposed time, {waits_ms} is waiting for the last device to come, and "
         words += "{transfer_ms} the exchange itself"
     yield Claim(
