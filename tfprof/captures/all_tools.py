@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Needs = Literal[
-    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs"
-]
+    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs",
+    "collectives",
+]  # fmt: skip
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
 Question = Literal["What limits it?", "Time", "Input", "Memory", "Compiler", "Machines"]
@@ -157,7 +158,7 @@ _TOOLS = (
         "the time is exposed, overlapped or waiting, and what could run meanwhile.",
         ("logs/", "logs/ --table devices --format csv -o devices.csv"),
         question="Machines",
-        needs="events",
+        needs="collectives",
     ),
     Tool(
         "op-profile",

@@ -108,7 +108,7 @@ def test_a_collective_beside_computation_on_a_gpu():
     expected = {
         "opcode": "all-reduce", "collective_us": 200, "exposed_us": 140, "overlapped_us": 60,
         "waiting_us": 0, "transfer_us": 200, "count": 8, "run_us": 200, "least_us": 200,
-        "size_bytes": 1_000_000, "element_type": "f32", "group_size": 2, "groups": "{{0,1}}",
+        "run_bytes": 1_000_000, "element_type": "f32", "group_size": 2, "groups": "{{0,1}}",
         "axis": "all devices", "axis_basis": "inferred", "algorithm": "no tree", "ready_us": 90,
         "stream_kind": "collectives only", "program": "test", "link_gb_per_s": None,
         "bus_basis": "measured", "lines": "Stream #9(Collective)", "why_unknown": "",
@@ -197,7 +197,7 @@ def test_without_its_program_it_is_unknown_what_a_kernel_exchanges():
     run = on_gpus(*(gpu_step(number, IN_A_ROW, [(NCCL, 100, 200, "")]) for number in range(4)),
                   programs=[])  # fmt: skip
     [row] = rows(run)
-    unknown = ("size_bytes", "group_size", "bus_gb_per_s", "ready_us")
+    unknown = ("run_bytes", "group_size", "bus_gb_per_s", "ready_us")
     assert [row[key] for key in unknown] == [None] * 4
     assert (row["opcode"], row["collective_us"]) == ("all-reduce", pytest.approx(200))
     assert rules(run).keys() <= {"collectives/share"}
@@ -307,7 +307,7 @@ def test_a_pair_of_instructions_of_a_tpu():
     expected = {
         # 10 … 60 and 18 … 60, mean of the two; 30 of each overlap.
         "collective_us": 46, "overlapped_us": 30, "exposed_us": 16, "waiting_us": 4,
-        "transfer_us": 42, "count": 6, "least_us": 42, "size_bytes": 1_000_000,
+        "transfer_us": 42, "count": 6, "least_us": 42, "run_bytes": 1_000_000,
         "link_gb_per_s": 200, "ready_us": 20, "algorithm": "", "stream_kind": "",
     }  # fmt: skip
     assert {key: row[key] for key in expected} == pytest.approx(expected)

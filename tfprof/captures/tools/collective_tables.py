@@ -39,7 +39,7 @@ COLLECTIVES = timed_by(
     amount("least_us", "Shortest in its group", "us",
            "the shortest time that a device of the group took in a run, mean of the runs: without "
            "most of the waiting"),
-    amount("size_bytes", "Size", "bytes",
+    amount("run_bytes", "Size", "bytes",
            "bytes of a run by which bandwidth is measured: the input of a device; the whole array "
            "of all-gather and reduce-scatter"),
     text("element_type", "Element type", "type of the exchanged numbers"),

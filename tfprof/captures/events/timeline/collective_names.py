@@ -33,6 +33,23 @@ def is_collective_op(op_type: str) -> bool:
     return _OP_TYPE.match(op_type) is not None
 
 
+_KERNEL = re.compile("nccl|rccl", re.IGNORECASE)
+
+
+def is_collective_name(name: str) -> bool:
+    """Whether an event is a collective, by its name alone, whatever kind of event it is.
+
+    >>> names = ("ncclDevKernel_AllGather_RING_LL", "%all-reduce.3 = f32[] …", "a:CollectiveReduce")
+    >>> [is_collective_name(name) for name in (*names, "dot.1")]
+    [True, True, True, False]
+    """
+    return (
+        _KERNEL.match(name) is not None
+        or is_collective_instruction(name.removeprefix("%"))
+        or is_collective_op(name.rpartition(":")[2])
+    )
+
+
 def n_replica_groups(text: str) -> int:
     """Number of groups of devices that work separately; 1 if all devices work together.
 
