@@ -10,8 +10,8 @@ from tfprof.core.wire import messages as pb
 
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
-    "stragglers", "collectives", "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer",
-    "monitor", "trace",
+    "stragglers", "collectives", "op-profile", "hlo-stats", "roofline", "memory-viewer",
+    "graph-viewer", "monitor", "trace",
 ]  # fmt: skip
 
 

@@ -161,7 +161,7 @@ def test_the_captures_to_try_have_data_for_every_tool_between_them(name):
     missing = {page["id"] for page in tools if page["missing"]}
     assert missing == {
         "input-bound": {"kernel-stats", "stragglers", "collectives"},
-        "gpu": {"memory-viewer", "graph-viewer", "stragglers", "collectives"},
+        "gpu": {"memory-viewer", "graph-viewer", "stragglers"},
     }[name]  # fmt: skip
     notes = [note.message for note in site.opened[0].run().notes]
     assert any("synthetic" in text for text in notes) == (name == "gpu")
