@@ -183,7 +183,7 @@ CHAIN = program(
 
 
 @pytest.mark.parametrize("on_compute", [True, False])
-def test_nothing_to_overlap_is_no_finding(on_compute):
+def test_nothing_to_overlap_gives_nothing_to_do(on_compute):
     if on_compute:
         steps = [gpu_step(number, [*IN_A_ROW, ALONE]) for number in range(4)]
     else:
@@ -434,3 +434,14 @@ def test_without_steps_times_are_those_of_the_capture():
     result = collectives(run)
     assert result.verdict[0].startswith("Collectives take 50.0 µs of the capture")
     assert any("there are no steps" in note.message for note in result.notes)
+
+
+def test_a_kernel_of_xla_is_a_collective_by_its_instruction():
+    """Its name does not show that: it counts as the instruction, here and in the steps."""
+    own = ("all_reduce_kernel", 100, 200, "all-reduce.1")
+    run = on_gpus(*(gpu_step(number, IN_A_ROW, [own]) for number in range(4)), programs=[SERIAL])
+    [row] = rows(run)
+    found = (row["name"], row["opcode"], row["collective_us"], row["stream_kind"])
+    assert found == ("all-reduce.1", "all-reduce", pytest.approx(200), "collectives only")
+    for step in pod(run).to_rows("workers"):
+        assert step["device_collectives_us"] == pytest.approx(200)

@@ -96,7 +96,7 @@ def skew_of(runs: Runs, instance: Int64Array, teams: Sequence[Mapping[int, int] 
     np.maximum.at(most, together.values[:, 0], together.counts)
     is_known = (together.counts == most[together.values[:, 0]])[place] & has_team[runs.which]
     own_ps = runs.end_ps - runs.start_ps
-    # Nobody waits longer than it takes more time than the last one: clocks of devices may differ.
+    # Waiting is at most what a run takes longer than the shortest: clocks of devices may differ.
     begun = np.clip(last[place], runs.start_ps, runs.end_ps - least[place])
     return Skew(
         np.where(is_known, begun, runs.start_ps),

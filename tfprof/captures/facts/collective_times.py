@@ -175,7 +175,7 @@ def _team(
         return dict.fromkeys(range(len(ids)), 0)
     exchange = place.exchange
     if exchange is None or (exchange.is_permute and exchange.size > 2):
-        return None  # in a longer chain, nobody waits for all others
+        return None  # in a longer chain, no device waits for all others
     return teams_of(place.groups, ids, logical) or None
 
 
@@ -187,6 +187,7 @@ def _lines_with_compute(host: Host) -> Int64Array:
     is_compute = timeline.kind_mask(
         [device_kind(name, OURS) in DEVICE_COMPUTE for name in timeline.names]
     )
+    is_compute[device_work(host).events] = False
     events = np.concatenate([timeline.device_events(at) for at in timeline.planes_of_gpus()])
     return np.unique(timeline.lines_of(events[is_compute[events]])).astype(np.int64)
 

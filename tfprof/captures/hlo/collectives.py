@@ -29,7 +29,7 @@ _MOVES: Final = frozenset(
 
 
 class Exchange(NamedTuple):
-    """What a collective exchanges, as far as its program tells.
+    """What a collective exchanges, as far as its program states.
 
     Attributes:
         opcode: ``all-reduce``, without ``-start``.
@@ -94,7 +94,7 @@ def opcode_of(instruction: Instruction) -> str:
 
 
 def exchange_of(instruction: Instruction, home: Computation | None = None) -> Exchange | None:
-    """What an instruction exchanges; None if it is no collective.
+    """What an instruction exchanges; None if it is not a collective.
 
     Args:
         instruction: A collective, or what starts or contains one.

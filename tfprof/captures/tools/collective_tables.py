@@ -100,7 +100,7 @@ _OF_OPS = {
 
 
 def operation_of(name: str) -> str:
-    """What a kernel of NCCL or an op of TensorFlow does, as far as its name tells; else empty.
+    """What a kernel of NCCL or an op of TensorFlow does, by its name; else empty.
 
     >>> operation_of("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgs)")
     'all-reduce'
@@ -114,7 +114,7 @@ def operation_of(name: str) -> str:
 
 
 def algorithm_of_kernel(name: str) -> str:
-    """The algorithm of a kernel of NCCL, as far as its name tells.
+    """The algorithm of a kernel of NCCL, as far as its name states.
 
     One kernel serves several algorithms: only trees have kernels of their own.
 

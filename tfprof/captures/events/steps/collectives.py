@@ -193,23 +193,25 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     spent = np.array([device_kind(name, OURS) for name in timeline.names], np.int64)
     kernels = spent[timeline.kinds[events]]
     keys, place = hlo_keys(timeline, events)
-    is_together = kernels == Spent.DEVICE_COLLECTIVES
+    # XLA has kernels of its own for small collectives: their names tell nothing.
+    of_key = [None if key is None else kind_of(key) for key in keys]
+    is_of_key = np.array([*(kind is not None for kind in of_key), False], np.bool_)
+    is_compute = np.isin(kernels, DEVICE_COMPUTE)
+    is_together = (kernels == Spent.DEVICE_COLLECTIVES) | (is_compute & is_of_key[place])
     distinct, which = np.unique(
         np.stack([place, timeline.kinds[events]])[:, is_together],
         axis=1, return_inverse=True,
     )  # fmt: skip
     found: list[CollectiveKind | None] = []
     for at, kind in distinct.T.tolist():
-        key = keys[at]
-        known = None if key is None else kind_of(key)
-        found.append(known or CollectiveKind(timeline.names[kind]))
+        found.append(of_key[at] or CollectiveKind(timeline.names[kind]))
     of_event = np.full(len(events), len(found), np.int64)
     of_event[is_together] = which.reshape(-1)
     spans = DeviceSpans(
         device, groups.of_event[events].astype(np.int64), timeline.starts_ps[events],
         timeline.ends_of(events),
     )  # fmt: skip
-    return work_of(found, of_event, spans, np.isin(kernels, DEVICE_COMPUTE), events)
+    return work_of(found, of_event, spans, is_compute, events)
 
 
 def exposed(work: DeviceWork) -> StepEvents:
