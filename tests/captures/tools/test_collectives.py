@@ -445,3 +445,17 @@ def test_a_kernel_of_xla_is_a_collective_by_its_instruction():
     assert found == ("all-reduce.1", "all-reduce", pytest.approx(200), "collectives only")
     for step in pod(run).to_rows("workers"):
         assert step["device_collectives_us"] == pytest.approx(200)
+
+
+def test_collectives_outside_of_the_steps_are_not_denied():
+    marks = [event("train", at * 200 * US, 100 * US, step_num=at, _r=1) for at in range(3)]
+    work = [event("dot.1", at * 200 * US, 90 * US, hlo_op="dot.1") for at in range(3)]
+    other = event("psum.1", 900 * US, 50 * US, hlo_op="psum.1", hlo_module="test", program_id=1)
+    run = opened(with_program(xspace(host(line(*marks, *work), line(other, id=2))), GROUPED))
+    result = collectives(run)
+    assert result.verdict[0].startswith("Collectives take 50.0 µs of the capture")
+    assert any("no collective is in the steps" in note.message for note in result.notes)
+    assert collectives(run, step=1).verdict == (
+        "No collective ran in these steps; others are in the capture.",
+    )
+    assert not rules(run)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tfprof.captures.facts.collective_times import collective_times
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_work import HostWork, work_of_hosts
@@ -39,8 +40,10 @@ class Communicating:
         run: The run.
         hosts: Hosts that count.
         steps: The steps that hosts have in common.
-        places: The steps that count; all runs count if there are no steps.
+        places: The steps that count.
         works: The work of the hosts with steps.
+        is_chosen: Whether these steps were chosen; if not, and no collective is in them, all runs
+            in the capture count.
     """
 
     run: Run
@@ -48,27 +51,43 @@ class Communicating:
     steps: RunSteps
     places: Int64Array
     works: Sequence[HostWork]
+    is_chosen: bool = False
+
+    @cached_property
+    def _in_steps(self) -> list[RunCollective]:
+        if not len(self.places):
+            return []
+        joint = joint_collectives(self.works)
+        joint = joint.only(np.isin(joint.step, self.places))
+        groups = {one.host.name: one.times.groups[self.places] for one in self.steps.hosts}
+        hosts = [host for host in self.run.hosts if host.name in groups]
+        return self._on_hosts(run_collectives(hosts, groups, self.works, joint), hosts)
 
     @cached_property
     def found(self) -> list[RunCollective]:
         """The collectives, the longest exposed time first."""
-        joint = joint_collectives(self.works)
-        joint = joint.only(np.isin(joint.step, self.places))
-        groups = {
-            one.host.name: one.times.groups[self.places]
-            for one in self.steps.hosts
-            if self.has_steps
-        }
-        hosts = [host for host in self.run.hosts if not groups or host.name in groups]
-        chosen = {one.name for one in self.hosts} & {one.name for one in hosts}
-        every = [one.on(chosen) for one in run_collectives(hosts, groups, self.works, joint)]
-        shown = [one for one in every if one.parts]
+        if self._in_steps or self.is_chosen:
+            return self._in_steps
+        every = run_collectives(self.run.hosts, {}, (), joint_collectives(()))
+        return self._on_hosts(every, self.run.hosts)
+
+    def _on_hosts(
+        self, found: Sequence[RunCollective], hosts: Sequence[Host]
+    ) -> list[RunCollective]:
+        names = {one.name for one in self.hosts} & {one.name for one in hosts}
+        shown = [one for one in (each.on(names) for each in found) if one.parts]
         return sorted(shown, key=lambda one: (-one.exposed_ps, one.place.program, one.place.name))
 
     @property
     def has_steps(self) -> bool:
-        """Whether there are steps."""
-        return len(self.places) > 0
+        """Whether there are steps with collectives; if not, the whole capture counts."""
+        return len(self._in_steps) > 0
+
+    @cached_property
+    def n_left_out(self) -> int:
+        """Number of runs that do not count, because they are in none of the steps."""
+        runs = sum(int(collective_times(host).count.sum()) for host in self.hosts)
+        return runs - sum(one.count for one in self.found)
 
     def _mean_ps(self, amounts: Sequence[Int64Array]) -> float:
         return sum(float(one[self.places].mean()) for one in amounts) / max(len(amounts), 1)
@@ -131,7 +150,7 @@ def communicating(run: Run, hosts: Sequence[Host], step: Steps | None = None) ->
     """
     steps = run_steps(run)
     places = steps.typical_places if step is None else np.array(steps.places(step), np.int64)
-    return Communicating(run, hosts, steps, places, work_of_hosts(steps))
+    return Communicating(run, hosts, steps, places, work_of_hosts(steps), step is not None)
 
 
 def collectives(
@@ -172,7 +191,7 @@ def collectives(
 
 def _claims(known: Communicating) -> Iterator[Claim]:
     if not known.found:
-        yield unknown("step", "collective_time", _NOTHING)
+        yield unknown("step", "collective_time", _NOT_HERE if known.n_left_out else _NOTHING)
         return
     total, exposed = known.together_ps, known.exposed_ps
     details: dict[str, Detail] = {
@@ -204,6 +223,8 @@ def _claims(known: Communicating) -> Iterator[Claim]:
         yield _longest(first, known)
 
 
+_NOT_HERE = "No collective ran in these steps; others are in the capture."
+
 _NOTHING = (
     "No collective was recorded: the program ran on one device, or the devices were not recorded."
 )
@@ -234,7 +255,14 @@ def _notes(known: Communicating) -> Iterator[Note]:
     if not known.found:
         return
     if not known.has_steps:
-        yield Note("info", "there are no steps: times are those of the whole capture")
+        why = "no collective is in the steps" if len(known.places) else "there are no steps"
+        yield Note("info", f"{why}: times are those of the whole capture")
+    elif known.n_left_out and not known.is_chosen:
+        yield Note(
+            "info",
+            f"{plural(known.n_left_out, 'run')} of collectives are left out: they are outside of "
+            "the steps that averages are about",
+        )
     sums = sum(one.total_ps for one in known.found)
     if sums > 1.01 * known.together_ps:
         yield Note(
