@@ -31,7 +31,7 @@ from tfprof.captures.read.hlo import split_title, unsigned
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import Int64Array, IntArray, narrowest, sums_by
+from tfprof.core.columns.columns import Int64Array, IntArray, narrowest, no_rows, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
 
@@ -122,7 +122,7 @@ def collective_times(host: Host) -> CollectiveTimes:
 
     counts = np.bincount(runs.which, minlength=len(places)).tolist()
     lines = timeline.lines_of(work.events).astype(np.int64)
-    mixed = _lines_with_compute(host)
+    mixed = _lines_with_compute(host) if len(lines) else no_rows()
     collectives = [
         Collective(
             work.kinds[kind], place,
@@ -151,10 +151,15 @@ def _keys(host: Host, work: DeviceWork) -> tuple[list[HloKey], Int64Array]:
     timeline = host.timeline
     if not uses_tpu(host):
         found, place = hlo_keys(timeline, work.events)
-        by_kind = [HloKey(None, "", kind.name) for kind in work.kinds]
-        has_key = np.array([key is not None for key in found], np.bool_)[place]
         own = [key or HloKey(None, "", "") for key in found]
-        return [*own, *by_kind], np.where(has_key, place, len(own) + work.which)
+        by_kind = [HloKey(None, "", kind.name) for kind in work.kinds]
+        # A kernel in a graph may have the instruction of its launch: its kind is its name then.
+        names = {
+            name: at for at, name in enumerate(dict.fromkeys(kind.name for kind in work.kinds))
+        }
+        of_kind = np.array([names[kind.name] for kind in work.kinds], np.int64)[work.which]
+        of_key = np.array([names.get(key.name, -1) for key in own], np.int64)[place]
+        return [*own, *by_kind], np.where(of_key == of_kind, place, len(own) + work.which)
     program = timeline.stat("program_id").at(work.events, missing=-1)
     module = modules_around(timeline, work.events)
     rows = distinct_rows([work.which, program, module])

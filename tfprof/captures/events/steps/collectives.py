@@ -14,7 +14,10 @@ import numpy as np
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent, StepEvents, device_kind
 from tfprof.captures.events.steps.step_times import StepTimes, covered_by_kind
-from tfprof.captures.events.timeline.collective_names import is_collective_op
+from tfprof.captures.events.timeline.collective_names import (
+    is_collective_instruction,
+    is_collective_op,
+)
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
@@ -193,11 +196,19 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     spent = np.array([device_kind(name, OURS) for name in timeline.names], np.int64)
     kernels = spent[timeline.kinds[events]]
     keys, place = hlo_keys(timeline, events)
-    # XLA has kernels of its own for small collectives: their names tell nothing.
-    of_key = [None if key is None else kind_of(key) for key in keys]
-    is_of_key = np.array([*(kind is not None for kind in of_key), False], np.bool_)
+    # XLA has kernels of its own for small collectives, of any name. Names of instructions decide
+    # for which of them programs are decoded, which may be large.
     is_compute = np.isin(kernels, DEVICE_COMPUTE)
-    is_together = (kernels == Spent.DEVICE_COLLECTIVES) | (is_compute & is_of_key[place])
+    is_together = kernels == Spent.DEVICE_COLLECTIVES
+    is_nccl = np.zeros(len(keys) + 1, np.bool_)
+    is_nccl[place[is_together]] = True
+    of_key = [
+        kind_of(key)
+        if key is not None and (is_nccl[at] or is_collective_instruction(key.name)) else None
+        for at, key in enumerate(keys)
+    ]  # fmt: skip
+    is_of_key = np.array([*(kind is not None for kind in of_key), False], np.bool_)
+    is_together |= is_compute & is_of_key[place]
     distinct, which = np.unique(
         np.stack([place, timeline.kinds[events]])[:, is_together],
         axis=1, return_inverse=True,
