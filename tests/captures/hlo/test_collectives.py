@@ -4,7 +4,6 @@ import pytest
 
 from tests.hlo_programs import ADD, op, program, read
 from tfprof.captures.hlo.collectives import (
-    Exchange,
     bus_factor,
     exchange_of,
     needs_of,
@@ -149,7 +148,3 @@ def test_computation_that_could_run_meanwhile():
     }
     needs = needs_of(home, chosen)
     assert [needs[module.find(name)] for name in ("free", "uses1", "c2", "both")] == [0, 1, 2, 3]
-
-
-def test_an_exchange_is_plain_data():
-    assert Exchange("all-reduce") == Exchange("all-reduce", None, "", "", (), 0, 0, "")
