@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.tools.test_stragglers import recorded, truth
+from tests.captures.tools.recorded_workers import recorded, truth
 from tests.captures.tools.tpus import at, tpu
 from tests.captures.tools.tpus import op as tpu_op
 from tests.hlo_programs import ADD, capture, op, program
@@ -459,3 +459,9 @@ def test_collectives_outside_of_the_steps_are_not_denied():
         "No collective ran in these steps; others are in the capture.",
     )
     assert not rules(run)
+
+
+def test_a_kernel_in_a_graph_that_has_the_instruction_of_another_is_named_by_itself():
+    steps = [gpu_step(number, IN_A_ROW, [(NCCL, 100, 200, "grad")]) for number in range(4)]
+    [row] = rows(on_gpus(*steps, programs=[SERIAL]))
+    assert (row["name"], row["opcode"], row["run_bytes"]) == (NCCL, "all-reduce", None)
