@@ -119,8 +119,8 @@ def test_a_collective_beside_computation_on_a_gpu():
     first = collectives(run).verdict[0]
     assert first == (
         "Collectives take 0.200 ms of a step on average (20.0%): 60.0 µs runs while the device "
-        "computes, and 0.140 ms is exposed. Of the exposed time, 0 ms is waiting for the last "
-        "device to come, and 0.140 ms the exchange itself."
+        "computes, and 0.140 ms is exposed. None of the exposed time is waiting for a late device "
+        "of this capture."
     )
 
 
@@ -200,6 +200,8 @@ def test_without_its_program_it_is_unknown_what_a_kernel_exchanges():
     unknown = ("run_bytes", "group_size", "bus_gb_per_s", "ready_us")
     assert [row[key] for key in unknown] == [None] * 4
     assert (row["opcode"], row["collective_us"]) == ("all-reduce", pytest.approx(200))
+    assert row["waiting_us"] is None
+    assert row["why_unknown"].startswith("the capture has one of the devices, and does not state")
     assert rules(run).keys() <= {"collectives/share"}
 
 
@@ -465,3 +467,11 @@ def test_a_kernel_in_a_graph_that_has_the_instruction_of_another_is_named_by_its
     steps = [gpu_step(number, IN_A_ROW, [(NCCL, 100, 200, "grad")]) for number in range(4)]
     [row] = rows(on_gpus(*steps, programs=[SERIAL]))
     assert (row["name"], row["opcode"], row["run_bytes"]) == (NCCL, "all-reduce", None)
+
+
+def test_a_stream_with_little_computation_is_not_one_of_computations():
+    """Beside a collective, a stream may have small kernels that prepare its arrays."""
+    steps = [gpu_step(number, IN_A_ROW, [ALONE, ("pack", 90, 10, "")]) for number in range(4)]
+    found = rules(on_gpus(*steps, programs=[SERIAL]))
+    assert "collectives/compute-stream" not in found
+    assert "collectives/serial" in found

@@ -184,8 +184,12 @@ def _team(
     return teams_of(place.groups, ids, logical) or None
 
 
+MUCH_COMPUTE = 0.1
+"""A stream counts as one of computations from this part of the computation of its GPU on."""
+
+
 def _lines_with_compute(host: Host) -> Int64Array:
-    """Streams of the GPUs of a host on which kernels compute."""
+    """Streams of the GPUs of a host on which much is computed."""
     if not uses_gpu(host):
         return np.zeros(0, np.int64)
     timeline = host.timeline
@@ -193,8 +197,15 @@ def _lines_with_compute(host: Host) -> Int64Array:
         [device_kind(name, OURS) in DEVICE_COMPUTE for name in timeline.names]
     )
     is_compute[device_work(host).events] = False
-    events = np.concatenate([timeline.device_events(at) for at in timeline.planes_of_gpus()])
-    return np.unique(timeline.lines_of(events[is_compute[events]])).astype(np.int64)
+    found = [no_rows()]
+    for plane in timeline.planes_of_gpus():
+        events = timeline.device_events(plane)
+        events = events[is_compute[events]]
+        computed = sums_by(
+            timeline.lines_of(events), timeline.durations_ps[events], len(timeline.lines)
+        )
+        found.append(np.flatnonzero(computed > MUCH_COMPUTE * computed.sum()))
+    return np.concatenate(found)
 
 
 def _device_names(host: Host, ids: Sequence[int]) -> list[str]:

@@ -92,6 +92,11 @@ class RunCollective:
         return replace(self, parts=parts, n_hosts=len(hosts))
 
     @property
+    def is_size_known(self) -> bool:
+        """Whether it is known how many devices wait for each other."""
+        return self.place.exchange is not None and self.place.exchange.size > 0
+
+    @property
     def count(self) -> int:
         """Number of runs on all devices."""
         return sum(part.count for part in self.parts)
@@ -305,8 +310,11 @@ def _why_unknown(one: _Found, n_ranks: int) -> str:
         if exchange is not None and exchange.is_permute and exchange.size != 2:
             return "in a chain of senders, a device does not wait for all others"
         return "no event states which device has which number in the groups"
-    if exchange is not None and exchange.size > n_ranks:
-        return f"the capture has {n_ranks} of the {exchange.size} devices that wait for each other"
+    size = exchange.size if exchange is not None else 0
+    if size > n_ranks:
+        return f"the capture has {n_ranks} of the {size} devices that wait for each other"
+    if not size and n_ranks == 1:
+        return "the capture has one of the devices, and does not state how many there are"
     return ""
 
 

@@ -211,8 +211,13 @@ def _claims(known: Communicating) -> Iterator[Claim]:
     if len(waits) == len(known.found) and round(exposed):
         details["waits_ms"] = known.bare_waiting_ps / _PS_PER_MS
         details["transfer_ms"] = known.bare_transfer_ps / _PS_PER_MS
-        words += ". Of the exposed time, {waits_ms} is waiting for the last device to come, and "
-        words += "{transfer_ms} the exchange itself"
+        if round(known.bare_waiting_ps):
+            words += (
+                ". Of the exposed time, {waits_ms} is waiting for the last device to come, and "
+            )
+            words += "{transfer_ms} the exchange itself"
+        else:
+            words += ". None of the exposed time is waiting for a late device of this capture"
     yield Claim(
         "step", "collective_time", total / _PS_PER_MS, "ms", details=details, words=f"{words}."
     )
@@ -274,6 +279,18 @@ def _notes(known: Communicating) -> Iterator[Note]:
         yield Note(
             "info",
             "what some collectives exchange is unknown: the capture does not hold their program",
+        )
+    if not all(one.is_size_known or one.why for one in known.found):
+        yield Note(
+            "info",
+            "how many devices take part in some collectives is unknown: waiting is that for late "
+            "devices of this capture, and other devices may come later",
+        )
+    if known.link is not None:
+        yield Note(
+            "info",
+            f"a device's links carry {known.link.gb_per_s:g} GB/s in one direction, by the "
+            f"{known.link.source}",
         )
     if known.link is None and any(one.bus_gb_per_s for one in known.found):
         hardware = environment(known.run).hardware
