@@ -96,14 +96,17 @@ def test_a_collective_that_another_instruction_starts():
     )  # fmt: skip
 
 
-def test_named_axes():
+@pytest.mark.parametrize(
+    "name, shown, is_named", [("model", "model", True), ("axis_1", "2 devices in a row", False)]
+)
+def test_axes_that_the_program_names_and_those_of_the_compiler(name, shown, is_named):
     by_axes = pb.MeshAxesReplicaGroupListProto()
     by_axes.mesh.axes.add(name="data", size=2)
-    by_axes.mesh.axes.add(name="model", size=2)
+    by_axes.mesh.axes.add(name=name, size=2)
     by_axes.axes.add(mesh_axis_index=1)
     one = op("c", "all-reduce", "f32[100]", "a", mesh_axes_replica_group_list=by_axes)
     found = exchange(GIVEN, one, name="c")
-    assert (found.axis, found.is_axis_named, found.size) == ("model", True, 2)
+    assert (found.axis, found.is_axis_named, found.size) == (shown, is_named, 2)
 
 
 def test_what_is_not_a_collective():

@@ -5,6 +5,7 @@ Bytes and factors of the bus bandwidth are those of NVIDIA's nccl-tests (``doc/P
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -20,6 +21,9 @@ _OPCODES: Final = frozenset(
 )  # fmt: skip
 
 _PHASES: Final = ("-start", "-update", "-done")
+
+_GENERATED: Final = re.compile(r"axis_\d+\b")
+"""Names that the compiler gives to axes of meshes of its own."""
 
 _MOVES: Final = frozenset(
     ("copy", "copy-start", "copy-done", "send", "send-done", "recv", "recv-done", "infeed",
@@ -137,7 +141,7 @@ def _arrays(inner: Instruction) -> tuple[list[Shape], list[Shape]]:
 
 def _axis_of(names: tuple[str, ...], groups: Groups) -> tuple[str, bool]:
     """The axes of the mesh, by name, else by the numbers of the devices."""
-    if names:
+    if names and not any(map(_GENERATED.match, names)):
         return ", ".join(names), True
     stride = stride_of(groups)
     if stride is None or stride <= 0 or len({len(one) for one in groups}) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -320,9 +321,18 @@ def _charts(known: Communicating) -> Iterator[Chart]:
     yield Chart(
         "collectives", "stacked_bar",
         f"Collectives in a step{of}" if known.has_steps else f"Collectives{of}",
-        "collective", "ms", tuple(one.place.name for one in drawn),
+        "collective", "ms", _labels(drawn),
         {name: tuple(values) for name, values in series.items() if any(values)},
     )  # fmt: skip
+
+
+def _labels(drawn: Sequence[RunCollective]) -> tuple[str, ...]:
+    """Names; those of several programs with these."""
+    counts = Counter(one.place.name for one in drawn)
+    return tuple(
+        f"{one.place.name} in {one.place.program}" if counts[one.place.name] > 1 else one.place.name
+        for one in drawn
+    )
 
 
 _WAITS = "waiting for the last device"
