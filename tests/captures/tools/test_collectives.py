@@ -475,3 +475,66 @@ def test_a_stream_with_little_computation_is_not_one_of_computations():
     found = rules(on_gpus(*steps, programs=[SERIAL]))
     assert "collectives/compute-stream" not in found
     assert "collectives/serial" in found
+
+
+FOUR = program(
+    add=ADD,
+    main=[
+        op("a", "parameter", "f32[1000]"),
+        op("all-reduce.1", "all-reduce", "f32[1000]", "a", calls=["add"], **groups([0, 1, 2, 3])),
+    ],
+)
+
+
+def two_hosts(*starts, ahead_us=0):
+    """Two hosts of two GPUs each, which all leave at 100 µs; the clock of the second is ahead."""
+    spaces = []
+    for number, own in enumerate(starts):
+        later = number * ahead_us
+        marks = [
+            one
+            for step in range(4)
+            for one in (
+                event("train", (later + step * 1000) * US, 1000 * US, step_num=step, _r=1),
+                event("cuLaunchKernel", (later + step * 1000) * US, US, correlation_id=step + 1),
+            )
+        ]
+        planes = [
+            gpu(
+                line(
+                    *(
+                        kernel(NCCL, later + step * 1000 + start, 100 - start, "all-reduce.1",
+                               step + 1)
+                        for step in range(4)
+                    ),
+                    id=9, name="Stream #9",
+                ),
+                line(
+                    *(kernel("gemm", later + step * 1000 + 200, 100, "", step + 1)
+                      for step in range(4)),
+                    id=7, name="Stream #7",
+                ),
+                ordinal=ordinal,
+            )
+            for ordinal, start in enumerate(own)
+        ]  # fmt: skip
+        spaces.append(
+            with_program(xspace(host(line(*marks)), *planes, hostname=f"m{number}"), FOUR)
+        )
+    return opened(*spaces)
+
+
+def test_devices_of_several_hosts_wait_for_the_last_of_all():
+    run = two_hosts((10, 20), (60, 50), ahead_us=5000)
+    found = [row["waiting_us"] for row in rows(run, "devices")]
+    assert found == pytest.approx([50, 40, 0, 10])
+    [row] = rows(run)
+    assert (row["waiting_us"], row["exposed_us"], row["least_us"]) == pytest.approx((25, 65, 40))
+    # 4 kB, 1.5 times over each link, in 40 µs.
+    assert row["bus_gb_per_s"] == pytest.approx(4000 * 1.5 / 40e-6 / 1e9)
+    assert (row["bus_basis"], row["group_size"]) == ("measured", 4)
+
+
+def test_one_host_of_two_does_not_know_who_came_last():
+    [row] = rows(two_hosts((10, 20)))
+    assert row["why_unknown"] == "the capture has 2 of the 4 devices that wait for each other"
