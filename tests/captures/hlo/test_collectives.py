@@ -9,6 +9,7 @@ from tfprof.captures.hlo.collectives import (
     needs_of,
     ready_times,
 )
+from tfprof.captures.hlo.instruction_text import collective_of_text
 from tfprof.core.wire import messages as pb
 
 
@@ -151,3 +152,45 @@ def test_computation_that_could_run_meanwhile():
     }
     needs = needs_of(home, chosen)
     assert [needs[module.find(name)] for name in ("free", "uses1", "c2", "both")] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "text, opcode, n_bytes, size, element_type",
+    [
+        (
+            "%all-reduce.1 = (f32[8,128]{1,0:T(8,128)}, bf16[16]{0}) all-reduce(f32[8,128]{1,0} "
+            "%a, bf16[16]{0} %b), channel_id=1, replica_groups=[2,4]<=[8], to_apply=%add",
+            "all-reduce", 8 * 128 * 4 + 32, 4, "bf16, f32",
+        ),
+        (
+            "%ag-start = (f32[8]{0}, f32[16]{0}) all-gather-start(f32[8]{0} %a), "
+            "replica_groups={{0,1},{2,3}}, dimensions={0}",
+            "all-gather", 64, 2, "f32",
+        ),
+        (
+            "%cp = f32[8]{0} collective-permute(f32[8]{0} %a), source_target_pairs={{0,1},{1,0}}",
+            "collective-permute", 32, 2, "f32",
+        ),
+        ("%ar = f32[8] all-reduce(%a), replica_groups={}", "all-reduce", None, 0, ""),
+    ],
+)  # fmt: skip
+def test_what_the_text_of_an_instruction_states(text, opcode, n_bytes, size, element_type):
+    found = exchange_of(collective_of_text(text))
+    assert (found.opcode, found.n_bytes, found.size, found.element_type) == (
+        opcode, n_bytes, size, element_type,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "all-reduce.3",
+        "%f = f32[8] fusion(f32[8] %all-reduce.1)",
+        "ncclKernel",
+        "%a = all-reduce(",
+    ],
+)
+def test_texts_of_other_events(text):
+    found = collective_of_text(text)
+    assert found is None or exchange_of(found).n_bytes is None

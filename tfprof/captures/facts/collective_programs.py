@@ -12,6 +12,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.device_op_db import compiled_ops
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.hlo.collectives import Exchange, exchange_of, needs_of, ready_times
+from tfprof.captures.hlo.instruction_text import collective_of_text
 from tfprof.captures.model.hlo import Computation, Instruction
 from tfprof.captures.model.replica_groups import Groups, groups_of, groups_of_pairs
 from tfprof.captures.read.hlo import HloProgram
@@ -61,11 +62,18 @@ class ProgramPlaces:
         self._known: dict[Place, tuple[HloProgram, Computation, Instruction]] = {}
         self._alike: dict[Computation, dict[str, bool]] = {}
 
-    def of(self, key: HloKey) -> Place:
-        """The place of an instruction; one without a program if the capture does not hold it."""
+    def of(self, key: HloKey, text: str = "") -> Place:
+        """The place of an instruction; one without a program if the capture does not hold it.
+
+        Args:
+            key: The instruction.
+            text: Name of its event, which may be its text.
+        """
         known = known_programs(self._host).instruction(key)
         if known is None:
-            return Place(key.program_id, key.module, key.name)
+            stated = collective_of_text(text)
+            exchange = exchange_of(stated) if stated is not None else None
+            return Place(key.program_id, key.module, key.name, exchange)
         program, instruction = known
         module = program.module()
         home = module.home[instruction]

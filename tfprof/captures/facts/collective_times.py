@@ -107,7 +107,10 @@ def collective_times(host: Host) -> CollectiveTimes:
     rows = distinct_rows([work.which, key_of])
     runs = runs_of(work.together, rows.place, device, times)
     finder = ProgramPlaces(host)
-    places = [finder.of(keys[key]) for _, key in rows.values.tolist()]
+    places = [
+        finder.of(keys[key], timeline.name(int(work.events[first])))
+        for (_, key), first in zip(rows.values.tolist(), rows.first.tolist(), strict=True)
+    ]
     logical = logical_devices(timeline, ids) if len(ids) > 1 else {}
     teams = [
         _team(place, work.kinds[kind], ids.tolist(), logical)

@@ -43,6 +43,17 @@ class MeshAxis(NamedTuple):
     size: int = 0
 
 
+_IN_TEXT = re.compile(
+    r"replica_groups=(\{(?:[^{}]|\{[^{}]*\})*\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
+)
+
+
+def groups_in(text: str) -> str:
+    """The groups in the text of an instruction, as XLA writes them; empty without any."""
+    match = _IN_TEXT.search(text)
+    return "" if match is None else match[1]
+
+
 def groups_of(text: str) -> Groups:
     """The groups of a text as XLA writes it; empty if it names no devices, or too many.
 

@@ -158,7 +158,7 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
     "xla": (_has_xla, "there are no ops of a device or of XLA"),
     "collectives": (
         _has_collectives,
-        "no collective was recorded: the program ran on one device, or its devices were not "
+        "no collective was recorded: devices did not exchange data, or what they did was not "
         "recorded",
     ),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),

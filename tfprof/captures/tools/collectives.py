@@ -232,7 +232,7 @@ def _claims(known: Communicating) -> Iterator[Claim]:
 _NOT_HERE = "No collective ran in these steps; others are in the capture."
 
 _NOTHING = (
-    "No collective was recorded: the program ran on one device, or the devices were not recorded."
+    "No collective was recorded: devices did not exchange data, or what they did was not recorded."
 )
 
 

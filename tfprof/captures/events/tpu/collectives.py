@@ -21,7 +21,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans
-from tfprof.captures.events.tpu.transfers import replica_groups
+from tfprof.captures.model.replica_groups import groups_in
 from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
@@ -50,9 +50,9 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     of_kind = [stat.texts[at] if at >= 0 else "" for at in category[first].tolist()]
     spent = np.array([spent_on(text, rules=OURS) for text in of_kind], np.int64)
     names = [
-        CollectiveKind(_name(text), is_joint=n_replica_groups(replica_groups(text)) == 1)
+        CollectiveKind(_name(text), is_joint=_is_joint(text, category))
         if kind == Spent.DEVICE_COLLECTIVES else None
-        for text, kind in zip(texts, spent.tolist(), strict=True)
+        for text, category, kind in zip(texts, of_kind, spent.tolist(), strict=True)
     ]  # fmt: skip
     nesting = nest(np.array([0, len(events)]), starts, ends)
     contains = np.zeros(len(events), np.bool_)
@@ -63,6 +63,12 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     )
     is_computing = (spent == Spent.DEVICE_COMPUTE_32)[place] & ~contains
     return _with_whole_runs(work_of(names, place, spans, is_computing, events), texts, names)
+
+
+def _is_joint(text: str, category: str) -> bool:
+    """Whether all devices wait for all others, as far as the text shows."""
+    is_permute = category.startswith("collective-permute")
+    return n_replica_groups(groups_in(text)) == 1 and not is_permute
 
 
 def _name(text: str) -> str:
