@@ -159,6 +159,7 @@ _TOOLS = (
         ("logs/", "logs/ --table devices --format csv -o devices.csv"),
         question="Machines",
         needs="collectives",
+        options=("link",),
     ),
     Tool(
         "op-profile",

@@ -9,6 +9,7 @@ from tests.hlo_programs import ADD, capture, op, program
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.tools.collective_tables import algorithm_of_kernel, operation_of
 from tfprof.core.wire import messages as pb
+from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 from tfprof.tools import collectives, pod, stragglers
 
@@ -538,3 +539,12 @@ def test_devices_of_several_hosts_wait_for_the_last_of_all():
 def test_one_host_of_two_does_not_know_who_came_last():
     [row] = rows(two_hosts((10, 20)))
     assert row["why_unknown"] == "the capture has 2 of the 4 devices that wait for each other"
+
+
+def test_the_rate_of_links_that_the_user_gives():
+    run = on_gpus(*(gpu_step(number, *ASYNC) for number in range(4)), devices=2)
+    [row] = rows(run, link=50.0)
+    assert (row["link_gb_per_s"], row["link_share"]) == pytest.approx((50.0, 0.1))
+    for wrong in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="not a rate of links"):
+            collectives(run, link=wrong)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +27,7 @@ from tfprof.captures.tools.collective_tables import tables_of
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text.claims import Claim, Detail, scoped, unknown
 from tfprof.core.text.wording import plural
+from tfprof.errors import UsageError
 
 _PS_PER_MS = 1e9
 
@@ -45,6 +47,7 @@ class Communicating:
         works: The work of the hosts with steps.
         is_chosen: Whether these steps were chosen; if not, and no collective is in them, all runs
             in the capture count.
+        given_link: The rate of a device's links that the user gives, 10^9 bytes per second.
     """
 
     run: Run
@@ -53,6 +56,7 @@ class Communicating:
     places: Int64Array
     works: Sequence[HostWork]
     is_chosen: bool = False
+    given_link: float | None = None
 
     @cached_property
     def _in_steps(self) -> list[RunCollective]:
@@ -135,6 +139,8 @@ class Communicating:
     @property
     def link(self) -> LinkRate | None:
         """The rate of the links of the devices; None if unknown."""
+        if self.given_link is not None:
+            return LinkRate(self.given_link, "option link")
         return link_rate(environment(self.run).device_type)
 
 
@@ -155,7 +161,12 @@ def communicating(run: Run, hosts: Sequence[Host], step: Steps | None = None) ->
 
 
 def collectives(
-    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
+    run: Run,
+    *,
+    host: str | None = None,
+    step: Steps | None = None,
+    link: float | None = None,
+    classic: bool = False,
 ) -> ToolResult:
     """Show what devices exchange in collectives, and how much of their time is exposed.
 
@@ -163,12 +174,16 @@ def collectives(
         run: The run.
         host: Only the times of this host. Waits are those for devices of all hosts.
         step: Only the step with this number, or the steps with these numbers.
+        link: What all links of a device carry in one direction, 10^9 bytes per second, where
+            captures do not state it, as for GPUs.
         classic: Has no effect: the reference has no such tool.
 
     Raises:
-        UsageError: There is no such host or step.
+        UsageError: There is no such host or step, or the rate is not above 0.
     """
-    known = communicating(run, run.chosen(host), step)
+    if link is not None and not 0 < link < math.inf:
+        raise UsageError(f"link={link:g} is not a rate of links in GB/s")
+    known = replace(communicating(run, run.chosen(host), step), given_link=link)
     scope = scope_of([one.name for one in known.hosts])
     if known.has_steps:
         scope = known.steps.take(known.places).scope
@@ -299,7 +314,7 @@ def _notes(known: Communicating) -> Iterator[Note]:
             "GPU": "captures do not state the links of a GPU",
             "CPU_ONLY": "devices of a CPU exchange by its memory or by a network",
         }.get(hardware, "no published rate of this device is known")
-        yield Note("info", f"the rate of the links is unknown: {why}")
+        yield Note("info", f"the rate of the links is unknown: {why}; --link gives it")
 
 
 def _charts(known: Communicating) -> Iterator[Chart]:
