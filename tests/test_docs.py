@@ -40,6 +40,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "collectives.md",
     DOCS / "remote.md",
     DOCS / "fleet.md",
     DOCS / "capture.md",

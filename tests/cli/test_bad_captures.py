@@ -25,6 +25,7 @@ NOTHING = {
     "memory": "no allocations in this capture",
     "pod": "No steps, so nothing to compare",
     "stragglers": "No steps, so nothing to compare",
+    "collectives": "No collective was recorded",
     "op-profile": "There are no device ops",
     "hlo-stats": "There are no device ops",
     "roofline": "There are no device ops",

@@ -109,6 +109,12 @@ def jax_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return _programs(tmp_path_factory, "jax")
 
 
+@pytest.fixture(scope="session")
+def collectives_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """A recorded JAX program on eight devices by name."""
+    return _programs(tmp_path_factory, "collectives")
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """What these tests compare is time: ``nox -s truth`` runs them alone."""
     item.add_marker(pytest.mark.gym)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Needs = Literal[
-    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs"
-]
+    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs",
+    "collectives",
+]  # fmt: skip
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
 Question = Literal["What limits it?", "Time", "Input", "Memory", "Compiler", "Machines"]
@@ -147,6 +148,18 @@ _TOOLS = (
         question="Machines",
         needs="steps",
         min_hosts=2,
+    ),
+    Tool(
+        "collectives",
+        "tools.collectives",
+        "Collectives",
+        "What devices exchange, and how much of that time is exposed.",
+        "Show the collectives of a captured run: what devices exchange and how fast, how much of "
+        "the time is exposed, overlapped or waiting, and what could run meanwhile.",
+        ("logs/", "logs/ --table devices --format csv -o devices.csv"),
+        question="Machines",
+        needs="collectives",
+        options=("link",),
     ),
     Tool(
         "op-profile",

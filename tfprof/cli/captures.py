@@ -97,6 +97,7 @@ class Question:
         by: Kind of the upper levels of a tree; None is the tool's default.
         node: An instruction; None is automatic.
         width: Number of steps to follow from that instruction; None is the tool's default.
+        link: Rate of a device's links, GB/s; None if the user does not give it.
         demo: Read a capture that comes with tfprof.
         engine: Engine that reads the files of many hosts; None is automatic.
         memory: Memory limit of reading, bytes; None for no limit.
@@ -111,14 +112,16 @@ class Question:
     by: str | None = None
     node: str | None = None
     width: int | None = None
+    link: float | None = None
     demo: bool = False
     engine: str | None = None
     memory: int | None = None
 
     @property
-    def details(self) -> dict[str, str | int]:
+    def details(self) -> dict[str, str | int | float]:
         """The chosen options that not every tool has, by name."""
-        details = {name: getattr(self, name) for name in ("step", "program", "by", "node", "width")}
+        names = ("step", "program", "by", "node", "width", "link")
+        details = {name: getattr(self, name) for name in names}
         return {name: value for name, value in details.items() if value is not None}
 
 
@@ -304,7 +307,7 @@ def demo_paths(question: Question, tool: str = "") -> tuple[str, ...]:
     return (str(demo_capture(question.run or "", tool)),)
 
 
-def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, str | int]:
+def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, Any]:
     """The chosen options that not every tool has; refuses those that this tool lacks."""
     import inspect
 

@@ -253,7 +253,8 @@ def test_collectives():
     found = the(recorded("two-gpus"), "collectives/share")
     assert found.evidence["op"] == "CollectiveReduce"
     assert found.evidence["device_count"] == 2
-    assert found.gain_fraction == pytest.approx(0.0762, abs=1e-4)
+    # The exposed time of each GPU, on average, as in `collectives`.
+    assert found.gain_fraction == pytest.approx(0.0766, abs=1e-4)
     alone = on_gpu(kernel("sgemm", 0, 980), ("ncclKernel_AllReduce", 980, 20, {}))
     assert advice_of(alone, "collectives/share") == []
 

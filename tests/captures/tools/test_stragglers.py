@@ -1,7 +1,5 @@
 """Comparison of hosts: recorded workers with true times, and small ones by hand."""
 
-import functools
-import json
 import lzma
 import sys
 
@@ -10,7 +8,8 @@ import pytest
 
 import tfprof
 from tests.captures.tools.oracle import run_of
-from tests.captures.tools.small_captures import RECORDED, files
+from tests.captures.tools.recorded_workers import recorded, truth
+from tests.captures.tools.small_captures import files
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
@@ -24,17 +23,6 @@ from tfprof.tools import stragglers
 
 US = 1000
 """A microsecond in nanoseconds, the unit of the builders."""
-
-
-@functools.cache
-def recorded(name):
-    return tfprof.open_run(files(name))
-
-
-def truth(name):
-    """The workers' own times: milliseconds of each step, by kind of work."""
-    workers = json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["workers"]
-    return [{key: np.array(values) for key, values in one.items()} for one in workers]
 
 
 def hosts_of(run, **more):

@@ -532,6 +532,7 @@ RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
     "advice tf-function/retracing": _advice_retracing,
     "advice compilation/share": _advice_compiling,
     "advice collectives/share": _advice_collectives,
+    "advice collectives/small": _advice_collectives,
     "advice workers/straggler": _advice_straggler,
     "advice ops/small": _advice_small_ops,
     "advice copies/to-device": _advice_copies,

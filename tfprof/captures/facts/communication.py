@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -13,6 +13,7 @@ from tfprof.captures.events.steps.collectives import (
     DeviceWork,
     communication_times,
 )
+from tfprof.captures.facts.collective_runs import ordinals
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.run_steps import cores_of
 from tfprof.captures.run.fact import fact
@@ -129,7 +130,7 @@ def _joint_runs(work: DeviceWork, groups: Int64Array) -> JointRuns:
     )
     order = chosen[in_order]
     step, which = step[order], work.which[order]
-    nth = _ordinals([step, which, runs.device[order]])
+    nth = ordinals([step, which, runs.device[order]])
     keys, place = np.unique(np.stack([step, which, nth]), axis=1, return_inverse=True)
     arrived = np.full(keys.shape[1], np.iinfo(np.int64).min)
     left = np.full(keys.shape[1], np.iinfo(np.int64).max)
@@ -143,16 +144,6 @@ def _joint_runs(work: DeviceWork, groups: Int64Array) -> JointRuns:
         kinds, of_key[is_kept], keys[0][is_kept], arrived[is_kept],
         np.maximum(left, arrived)[is_kept], int((~is_kept).sum()),
     )  # fmt: skip
-
-
-def _ordinals(columns: Iterable[Int64Array]) -> Int64Array:
-    """Number of equal rows before each row; equal rows must be adjacent."""
-    stacked = np.stack(list(columns))
-    is_new = np.ones(stacked.shape[1], np.bool_)
-    is_new[1:] = (stacked[:, 1:] != stacked[:, :-1]).any(axis=0)
-    rows = np.arange(stacked.shape[1])
-    nth: Int64Array = rows - np.maximum.accumulate(np.where(is_new, rows, 0))
-    return nth
 
 
 def _kept(kinds: Sequence[tuple[CollectiveKind, int]], counts: Int64Array) -> BoolArray:

@@ -14,17 +14,14 @@ from tfprof.captures.events.steps.collectives import (
     gpu_work,
     thread_work,
 )
-from tfprof.captures.events.timeline.collective_names import (
-    is_collective_instruction,
-    is_collective_opcode,
-    n_replica_groups,
-)
+from tfprof.captures.events.timeline.collective_names import is_collective_instruction
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.events.tpu.collectives import core_work, together
 from tfprof.captures.events.tpu.cores import tpu_cores
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.host_devices import uses_gpu, uses_tpu
 from tfprof.captures.facts.periods import periods_of
+from tfprof.captures.hlo.collectives import exchange_of
 from tfprof.captures.run.run import Host
 
 
@@ -45,11 +42,12 @@ def _device_work(host: Host) -> DeviceWork:
     def kind_of(key: HloKey) -> CollectiveKind | None:
         known = known_programs(host).instruction(key)
         if known is None:
-            return CollectiveKind(key.name) if is_collective_instruction(key.name) else None
-        if not is_collective_opcode(known.instruction.opcode):
+            is_collective = is_collective_instruction(key.name)
+            return CollectiveKind(key.name, module=key.module) if is_collective else None
+        exchange = exchange_of(known.instruction)
+        if exchange is None:
             return None
-        n_groups = n_replica_groups(known.instruction.attributes.replica_groups)
-        return CollectiveKind(key.name, is_joint=n_groups == 1)
+        return CollectiveKind(key.name, -1, exchange.is_joint, known.program.name)
 
     if uses_gpu(host):
         return gpu_work(timeline, groups, kind_of)

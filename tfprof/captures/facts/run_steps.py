@@ -129,7 +129,9 @@ def _step_events(host: Host, periods: Periods) -> StepEvents:
         forest = host.forest()
         of_host = host_step_events(forest, periods.groups, has_device=with_gpu, periods=periods)
         if with_gpu:
-            of_gpus, _ = gpu_step_events(host.timeline, periods.groups)
+            of_gpus, _ = gpu_step_events(
+                host.timeline, periods.groups, together=device_work(host).events
+            )
             return concatenate_tables([of_host, of_gpus])
         # The CPU waits for other devices of the job and computes nothing meanwhile.
         waiting = exposed(device_work(host))

@@ -207,6 +207,7 @@ class Attributes:
         backend_config: JSON of the compiler.
         channel: Channel of a collective or a transfer; 0 for none.
         replica_groups: Devices that work together: ``{{0,1},{2,3}}``, ``[2,2]<=[4]``.
+        mesh_axes: Names of the axes of a mesh in which the devices of a group differ.
         global_devices: Whether the groups have global ids.
         pairs: Senders and receivers.
         frontend: Attributes that the framework added.
@@ -229,6 +230,7 @@ class Attributes:
     backend_config: bytes = b""
     channel: int = 0
     replica_groups: str = ""
+    mesh_axes: tuple[str, ...] = ()
     global_devices: bool = False
     pairs: tuple[tuple[int, int], ...] = ()
     frontend: tuple[tuple[str, str], ...] = ()

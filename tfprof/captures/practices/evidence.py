@@ -32,8 +32,10 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
+from tfprof.captures.tools.collectives import Communicating, communicating
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
@@ -82,17 +84,24 @@ class Evidence:
 
     @cached_property
     def communication_share(self) -> float:
-        """Part of the step time in collectives while nothing is computed.
+        """Part of the step time in collectives while a device computes nothing.
 
-        Excludes waits for late hosts, because less communication would not shorten them.
+        Excludes waits for late devices as far as they are known, because less communication would
+        not shorten them.
         """
-        slow = self.slow_hosts
-        if slow is None or not len(slow.joint):
-            return self.steps.share_of("device_collectives")
-        waited = slow.joint.waited_ps.sum()
-        exposed = sum(int(work.shared.exposed_ps[slow.places].sum()) for work in slow.works)
-        took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
-        return part(max(exposed - int(waited), 0), took)
+        if not self.communicating.has_steps:
+            return 0.0
+        return part(self.communicating.bare_transfer_ps, self.communicating.step_ps)
+
+    @cached_property
+    def communicating(self) -> Communicating:
+        """The collectives in the typical steps."""
+        return communicating(self.run, self.run.hosts)
+
+    @cached_property
+    def on_collectives(self) -> tuple[Advice, ...]:
+        """Advice on single collectives."""
+        return tuple(communicating(self.run, self.hosts).advice())
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

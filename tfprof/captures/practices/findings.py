@@ -50,7 +50,7 @@ _SUBJECTS: Mapping[str, Subject] = {
     "kernel-launch": Subject("trace"),
     "python": Subject("trace", "guide/profiler"),
     "compilation": Subject("trace"),
-    "collectives": Subject("pod"),
+    "collectives": Subject("collectives"),
     "workers": Subject("stragglers", "guide/profiler"),
     "devices": Subject("trace", "guide/profiler"),
     "precision": Subject("kernel-stats"),

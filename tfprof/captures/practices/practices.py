@@ -17,6 +17,7 @@ from tfprof.captures.practices import (
     op_practices,
     step_practices,
 )
+from tfprof.captures.practices.collective_practices import collective_rule
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Run
@@ -37,6 +38,9 @@ PRACTICES: Mapping[str, Practice] = {
     "between-steps/share": code_practices.time_between,
     "compilation/share": code_practices.compiling,
     "collectives/share": step_practices.collectives,
+    "collectives/compute-stream": collective_rule("collectives/compute-stream"),
+    "collectives/serial": collective_rule("collectives/serial"),
+    "collectives/small": collective_rule("collectives/small"),
     "workers/straggler": step_practices.stragglers,
     "devices/idle": step_practices.idle_devices,
     "devices/host-loop": step_practices.idle_tensor_cores,

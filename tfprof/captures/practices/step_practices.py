@@ -120,10 +120,13 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
     share = evidence.communication_share
     if not share:
         return
+    is_without_waits = evidence.communicating.bare_waiting_ps > 0
+    what = "the exchange of data between devices"
+    what += ", waiting for late devices left out," if is_without_waits else ""
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
     yield Advice(
         "collectives/share",
-        "{collective_share} of the step time goes to communication of the devices with each other. "
+        f"{{collective_share}} of the step time goes to {what} while they compute nothing. "
         "Communicate less often, with a larger batch on each device; in 16 bits, with mixed "
         f"precision; and while the backward pass still runs{evidence.words.overlap}.",
         {"collective_share": share, "step_ms": evidence.step_ms,

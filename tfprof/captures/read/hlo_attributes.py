@@ -16,6 +16,7 @@ from tfprof.captures.model.hlo import (
     Shape,
     WindowDimension,
 )
+from tfprof.captures.model.replica_groups import MeshAxis, mesh_groups
 from tfprof.core.wire import messages as pb
 
 Places: TypeAlias = tuple[tuple[str, int | tuple[int, ...]], ...]
@@ -69,6 +70,8 @@ def attributes_of(proto: pb.HloInstructionProto) -> Attributes:
             name, convert = read
             if converted := convert(value):
                 values[name] = converted
+    if proto.HasField("mesh_axes_replica_group_list"):
+        values["mesh_axes"] = _mesh_axes(proto.mesh_axes_replica_group_list)
     if "convolution" in values:
         # Old compilers write 0 for "no groups".
         values["feature_groups"] = max(proto.feature_group_count, 1)
@@ -168,6 +171,29 @@ def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
     return made if in_order else f"{made}T({order})"
 
 
+def _mesh(proto: pb.MeshAxesReplicaGroupListProto) -> str:
+    """Groups of devices that differ in some axes of a mesh, as XLA writes other groups."""
+    return mesh_groups(
+        [axis.size for axis in proto.mesh.axes],
+        [
+            MeshAxis(axis.mesh_axis_index, axis.sub_axis_info.pre_size, axis.sub_axis_info.size)
+            for axis in proto.axes
+        ],
+        proto.mesh.device_ids,
+    )
+
+
+def _mesh_axes(proto: pb.MeshAxesReplicaGroupListProto) -> tuple[str, ...]:
+    """Names of the axes; of a part of an axis, with its sizes as Shardy writes them."""
+    names = []
+    for axis in proto.axes:
+        if 0 <= axis.mesh_axis_index < len(proto.mesh.axes):
+            part = axis.sub_axis_info
+            name = proto.mesh.axes[axis.mesh_axis_index].name
+            names.append(f"{name}:({part.pre_size}){part.size}" if part.size else name)
+    return tuple(names)
+
+
 def _rows(*names: str) -> Callable[[Any], object]:
     """A function that makes a tuple of fields for each of several messages."""
     fields = attrgetter(*names)
@@ -187,6 +213,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], object]]]] = {
     "replica_groups": ("replica_groups", _groups),
     "collective_device_list": ("replica_groups", _devices),
     "iota_collective_device_list": ("replica_groups", _iota),
+    "mesh_axes_replica_group_list": ("replica_groups", _mesh),
     "source_target_pairs": ("pairs", _rows("source", "target")),
     "frontend_attributes": ("frontend", lambda proto: tuple(sorted(proto.map.items()))),
     "slice_dimensions": ("slices", _rows("start", "limit", "stride")),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfprof.captures.all_tools import TOOLS, Needs, Tool
+from tfprof.captures.events.timeline.collective_names import is_collective_name
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 from tfprof.captures.run.fact import fact
@@ -130,6 +131,20 @@ def _has_stat(plane: Plane, name: str) -> bool:
     return len(plane.events) > 0 and bool(plane.stat_metadata.keys_of(name))
 
 
+_RENDEZVOUS: Final = "Rendezvous"
+"""The event of XLA on a CPU in which devices wait for each other."""
+
+
+def _has_collectives(space: XSpace) -> bool:
+    """Whether an event has the name of a collective; programs would have to be decoded."""
+    planes = (*_hosts(space), *_devices(space))
+    return any(
+        name == _RENDEZVOUS or is_collective_name(name)
+        for plane in planes
+        for name in _event_names(plane)
+    )
+
+
 _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
     "events": (_has_events, "there are no events"),
     "input": (_has_input, "there are no steps and no tf.data iterators"),
@@ -141,6 +156,11 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
     ),
     "steps": (_has_steps, "there are no steps: none was marked, or called"),
     "xla": (_has_xla, "there are no ops of a device or of XLA"),
+    "collectives": (
+        _has_collectives,
+        "no collective was recorded: devices did not exchange data, or what they did was not "
+        "recorded",
+    ),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
 }
 """Checks whether a host has this data, and the message if no host has it."""

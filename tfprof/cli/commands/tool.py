@@ -203,6 +203,12 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "Number of steps to follow from the instruction. [default: 3]",
     },
+    "link": {
+        "type": float,
+        "metavar": "GB/S",
+        "help": "What all links of a device carry in one direction, in GB/s, to compare the bus "
+        "bandwidth with. [default: the published rate of a TPU; unknown for other devices]",
+    },
 }
 """Options that only some tools have."""
 

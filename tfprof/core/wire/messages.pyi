@@ -1058,6 +1058,8 @@ class HloInstructionProto(Message):
     def collective_device_list(self) -> CollectiveDeviceListProto: ...
     @property
     def iota_collective_device_list(self) -> IotaReplicaGroupListProto: ...
+    @property
+    def mesh_axes_replica_group_list(self) -> MeshAxesReplicaGroupListProto: ...
     all_reduce_id: builtins.int
     use_global_device_ids: builtins.bool
     is_stable: builtins.bool
@@ -1101,6 +1103,7 @@ class HloInstructionProto(Message):
         replica_groups: collections.abc.Iterable[ReplicaGroup] | None = ...,
         collective_device_list: CollectiveDeviceListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
         iota_collective_device_list: IotaReplicaGroupListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        mesh_axes_replica_group_list: MeshAxesReplicaGroupListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
         all_reduce_id: builtins.int | None = ...,
         use_global_device_ids: builtins.bool | None = ...,
         is_stable: builtins.bool | None = ...,
@@ -1567,6 +1570,59 @@ class CollectiveDeviceListProto(Message):
         *,
         replica_groups: collections.abc.Iterable[ReplicaGroup] | None = ...,
         iota_replica_group_list: IotaReplicaGroupListProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class MeshProto(Message):
+    class MeshAxis(Message):
+        name: builtins.str
+        size: builtins.int
+        def __init__(
+            self,
+            *,
+            name: builtins.str | None = ...,
+            size: builtins.int | None = ...,
+        ) -> None: ...
+    @property
+    def axes(self) -> RepeatedCompositeFieldContainer[MeshProto.MeshAxis]: ...
+    @property
+    def device_ids(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        axes: collections.abc.Iterable[MeshProto.MeshAxis] | None = ...,
+        device_ids: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
+class AxisRefProto(Message):
+    class SubAxis(Message):
+        pre_size: builtins.int
+        size: builtins.int
+        def __init__(
+            self,
+            *,
+            pre_size: builtins.int | None = ...,
+            size: builtins.int | None = ...,
+        ) -> None: ...
+    mesh_axis_index: builtins.int
+    @property
+    def sub_axis_info(self) -> AxisRefProto.SubAxis: ...
+    def __init__(
+        self,
+        *,
+        mesh_axis_index: builtins.int | None = ...,
+        sub_axis_info: AxisRefProto.SubAxis | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class MeshAxesReplicaGroupListProto(Message):
+    @property
+    def mesh(self) -> MeshProto: ...
+    @property
+    def axes(self) -> RepeatedCompositeFieldContainer[AxisRefProto]: ...
+    def __init__(
+        self,
+        *,
+        mesh: MeshProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        axes: collections.abc.Iterable[AxisRefProto] | None = ...,
     ) -> None: ...
 
 class SourceTarget(Message):

@@ -67,8 +67,9 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     key = (name, *sorted(chosen.items()))
     if "step" in chosen:
         chosen["step"] = chosen_steps(chosen["step"])
-    if "at_ms" in chosen:
-        chosen["at_ms"] = _number("at_ms", chosen["at_ms"])
+    for number in ("at_ms", "link"):
+        if number in chosen:
+            chosen[number] = _number(number, chosen[number])
     for whole in ("width", "memory_space"):
         if whole in chosen:
             chosen[whole] = whole_number(whole, chosen[whole])
@@ -160,6 +161,10 @@ def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
     if tool.name == "pod":
         shown = params.get("show", "total_us")
         chosen.append(Control("show", "Show", "choice", shown, "total_us", POD_MEASURES))
+    if "link" in known:
+        about = "What all links of a device carry in one direction, where captures do not state it."
+        rate = params.get("link", "")
+        chosen.append(Control("link", "Links, GB/s", "text", rate, "", help=about))
     if "by" in known:
         ways = [(name, name) for name in ("program", "category", "provenance")]
         chosen.append(Control("by", "By", "choice", params.get("by", "program"), "program", ways))

@@ -6,7 +6,7 @@ A device is a GPU, a core of a TPU, or a device of XLA or TensorFlow on a CPU.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +14,22 @@ import numpy as np
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent, StepEvents, device_kind
 from tfprof.captures.events.steps.step_times import StepTimes, covered_by_kind
-from tfprof.captures.events.timeline.collective_names import is_collective_op
+from tfprof.captures.events.timeline.collective_names import (
+    is_collective_instruction,
+    is_collective_op,
+)
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.rules import OURS
-from tfprof.core.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
+from tfprof.core.columns.columns import (
+    BoolArray,
+    Int64Array,
+    concatenate_tables,
+    no_rows,
+    taken_rows,
+)
 from tfprof.core.columns.distinct import distinct_rows
 
 
@@ -31,11 +40,13 @@ class CollectiveKind(NamedTuple):
         name: Instruction, kernel, or type of an op.
         instance: Number of the op's collective, the same on all workers; -1 without one.
         is_joint: Whether all devices of the job take part, as far as the capture shows.
+        module: Name of its program; empty if unknown.
     """
 
     name: str
     instance: int = -1
     is_joint: bool = True
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +79,14 @@ class DeviceWork:
         which: Kind of each run, shape (n,).
         together: The runs of collectives.
         alone: Computation of single devices, without events that only contain other work.
+        events: Places of the runs of collectives in the timeline; empty if unknown.
     """
 
     kinds: Sequence[CollectiveKind]
     which: Int64Array
     together: DeviceSpans
     alone: DeviceSpans
+    events: Int64Array = field(default_factory=no_rows)
 
 
 def no_work() -> DeviceWork:
@@ -84,7 +97,11 @@ def no_work() -> DeviceWork:
 
 
 def work_of(
-    names: Sequence[CollectiveKind | None], place: Int64Array, spans: DeviceSpans, alone: BoolArray
+    names: Sequence[CollectiveKind | None],
+    place: Int64Array,
+    spans: DeviceSpans,
+    alone: BoolArray,
+    events: Int64Array,
 ) -> DeviceWork:
     """The work in some runs, by their kinds.
 
@@ -93,14 +110,16 @@ def work_of(
         place: The kind of each run, ``len(names)`` without one, shape (n,).
         spans: The runs.
         alone: Whether each computes, shape (n,).
+        events: Places of the runs in the timeline.
     """
     kinds: dict[CollectiveKind, int] = {}
     number = [-1 if kind is None else kinds.setdefault(kind, len(kinds)) for kind in names]
     which = np.array([*number, -1], np.int64)[place]
     is_together = which >= 0
     return DeviceWork(
-        list(kinds), which[is_together], spans.only(is_together), spans.only(alone & ~is_together)
-    )
+        list(kinds), which[is_together], spans.only(is_together),
+        spans.only(alone & ~is_together), events[is_together],
+    )  # fmt: skip
 
 
 KindOf = Callable[[HloKey], CollectiveKind | None]
@@ -126,7 +145,7 @@ def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWo
     contains[nesting.parents[nesting.parents >= 0]] = True
     place = np.full(len(events), len(found), np.int64)
     place[np.searchsorted(events, of_event.events)] = of_event.place
-    return work_of(found, place, spans, ~contains)
+    return work_of(found, place, spans, ~contains, events)
 
 
 class _Found(NamedTuple):
@@ -177,23 +196,33 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     spent = np.array([device_kind(name, OURS) for name in timeline.names], np.int64)
     kernels = spent[timeline.kinds[events]]
     keys, place = hlo_keys(timeline, events)
+    # XLA has kernels of its own for small collectives, of any name. Names of instructions decide
+    # for which of them programs are decoded, which may be large.
+    is_compute = np.isin(kernels, DEVICE_COMPUTE)
     is_together = kernels == Spent.DEVICE_COLLECTIVES
+    is_nccl = np.zeros(len(keys) + 1, np.bool_)
+    is_nccl[place[is_together]] = True
+    of_key = [
+        kind_of(key)
+        if key is not None and (is_nccl[at] or is_collective_instruction(key.name)) else None
+        for at, key in enumerate(keys)
+    ]  # fmt: skip
+    is_of_key = np.array([*(kind is not None for kind in of_key), False], np.bool_)
+    is_together |= is_compute & is_of_key[place]
     distinct, which = np.unique(
         np.stack([place, timeline.kinds[events]])[:, is_together],
         axis=1, return_inverse=True,
     )  # fmt: skip
     found: list[CollectiveKind | None] = []
     for at, kind in distinct.T.tolist():
-        key = keys[at]
-        known = None if key is None else kind_of(key)
-        found.append(known or CollectiveKind(timeline.names[kind]))
+        found.append(of_key[at] or CollectiveKind(timeline.names[kind]))
     of_event = np.full(len(events), len(found), np.int64)
     of_event[is_together] = which.reshape(-1)
     spans = DeviceSpans(
         device, groups.of_event[events].astype(np.int64), timeline.starts_ps[events],
         timeline.ends_of(events),
     )  # fmt: skip
-    return work_of(found, of_event, spans, np.isin(kernels, DEVICE_COMPUTE))
+    return work_of(found, of_event, spans, is_compute, events)
 
 
 def exposed(work: DeviceWork) -> StepEvents:

@@ -29,6 +29,7 @@ from tfprof.core.columns.columns import (
     Int64Array,
     blocks,
     concatenate_tables,
+    no_rows,
     taken_rows,
 )
 from tfprof.core.columns.lookup import looked_up
@@ -320,15 +321,22 @@ def _root_stages(forest: Forest) -> Int64Array:
 
 
 def gpu_step_events(
-    timeline: Timeline, groups: Groups, *, rules: Rules = OURS
+    timeline: Timeline,
+    groups: Groups,
+    *,
+    together: Int64Array | None = None,
+    rules: Rules = OURS,
 ) -> tuple[StepEvents, Markers]:
     """Events of the GPUs of a host in steps.
 
     Args:
         timeline: The events of the host and its GPUs.
         groups: Its steps.
+        together: Events that are collectives, whatever their names; None if only names count.
         rules: How copies, collectives and bfloat16 count.
     """
+    is_together = np.zeros(len(timeline), np.bool_)
+    is_together[no_rows() if together is None else together] = True
     spent_of_kind = np.array([device_kind(name, rules) for name in timeline.names], np.int64)
     is_16_bit = timeline.kind_mask([_is_16_bit(name, rules) for name in timeline.names])
     shapes = timeline.stat("shape")
@@ -343,6 +351,7 @@ def gpu_step_events(
         events = events[launched[events] & (groups.of_event[events] >= 0)]
         spent = spent_of_kind[timeline.kinds[events]]
         spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
+        spent[is_together[events]] = Spent.DEVICE_COLLECTIVES
         step_events = StepEvents(
             groups.of_event[events].astype(np.int64), spent,
             timeline.starts_ps[events], timeline.ends_of(events),

@@ -19,11 +19,6 @@ _INSTRUCTION = re.compile(
 _OP_TYPE = re.compile(r"Collective(Reduce|Gather|Bcast|AllToAll|Permute)|Nccl")
 
 
-def is_collective_opcode(opcode: str) -> bool:
-    """Whether an instruction of XLA is a collective."""
-    return opcode.removeprefix("ragged-").startswith(COLLECTIVE_OPCODES)
-
-
 def is_collective_instruction(name: str) -> bool:
     """Whether an instruction is a collective, by its name: for captures without its program.
 
@@ -36,6 +31,23 @@ def is_collective_instruction(name: str) -> bool:
 def is_collective_op(op_type: str) -> bool:
     """Whether a TensorFlow op is a collective."""
     return _OP_TYPE.match(op_type) is not None
+
+
+_KERNEL = re.compile("nccl|rccl", re.IGNORECASE)
+
+
+def is_collective_name(name: str) -> bool:
+    """Whether an event is a collective, by its name alone, whatever kind of event it is.
+
+    >>> names = ("ncclDevKernel_AllGather_RING_LL", "%all-reduce.3 = f32[] …", "a:CollectiveReduce")
+    >>> [is_collective_name(name) for name in (*names, "dot.1")]
+    [True, True, True, False]
+    """
+    return (
+        _KERNEL.match(name) is not None
+        or is_collective_instruction(name.removeprefix("%"))
+        or is_collective_op(name.rpartition(":")[2])
+    )
 
 
 def n_replica_groups(text: str) -> int:

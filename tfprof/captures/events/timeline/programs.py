@@ -77,7 +77,7 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
     around = np.full(len(events), -1, np.int64)
     lost = np.flatnonzero((instruction >= 0) & ~has_id & (module < 0))
     if len(lost):
-        around[lost] = _modules_around(timeline, events[lost])
+        around[lost] = modules_around(timeline, events[lost])
     found = distinct_rows([instruction, module, has_id, program, around])
     keys: list[HloKey | None] = []
     for text, of_module, known, program_id, run in found.values.tolist():
@@ -93,7 +93,7 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
     return keys, found.place
 
 
-def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
+def modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
     """Kind of the run of a program around each event on its device, -1 without one."""
     module_of = np.full(len(events), -1, np.int64)
     planes = np.array([line.plane for line in timeline.lines], np.int64)[timeline.lines_of(events)]

@@ -21,7 +21,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans
-from tfprof.captures.events.tpu.transfers import replica_groups
+from tfprof.captures.model.replica_groups import groups_in
 from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
@@ -50,9 +50,9 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     of_kind = [stat.texts[at] if at >= 0 else "" for at in category[first].tolist()]
     spent = np.array([spent_on(text, rules=OURS) for text in of_kind], np.int64)
     names = [
-        CollectiveKind(_name(text), is_joint=n_replica_groups(replica_groups(text)) == 1)
+        CollectiveKind(_name(text), is_joint=_is_joint(text, category))
         if kind == Spent.DEVICE_COLLECTIVES else None
-        for text, kind in zip(texts, spent.tolist(), strict=True)
+        for text, category, kind in zip(texts, of_kind, spent.tolist(), strict=True)
     ]  # fmt: skip
     nesting = nest(np.array([0, len(events)]), starts, ends)
     contains = np.zeros(len(events), np.bool_)
@@ -62,7 +62,13 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
         np.full(len(events), core.id), groups.of_event[events].astype(np.int64), starts, ends
     )
     is_computing = (spent == Spent.DEVICE_COMPUTE_32)[place] & ~contains
-    return _with_whole_runs(work_of(names, place, spans, is_computing), texts, names)
+    return _with_whole_runs(work_of(names, place, spans, is_computing, events), texts, names)
+
+
+def _is_joint(text: str, category: str) -> bool:
+    """Whether all devices wait for all others, as far as the text shows."""
+    is_permute = category.startswith("collective-permute")
+    return n_replica_groups(groups_in(text)) == 1 and not is_permute
 
 
 def _name(text: str) -> str:
@@ -97,7 +103,9 @@ def _with_whole_runs(
         end_ps[started[pairs]] = ends[waits]
         is_kept[waits] = False
     whole = DeviceSpans(runs.device, runs.group, runs.start_ps, end_ps)
-    return DeviceWork(work.kinds, which[is_kept], whole.only(is_kept), work.alone)
+    return DeviceWork(
+        work.kinds, which[is_kept], whole.only(is_kept), work.alone, work.events[is_kept]
+    )
 
 
 def together(parts: list[DeviceWork]) -> DeviceWork:
@@ -112,4 +120,5 @@ def together(parts: list[DeviceWork]) -> DeviceWork:
     return DeviceWork(
         list(kinds), np.concatenate(which), concatenate_tables([part.together for part in parts]),
         concatenate_tables([part.alone for part in parts]),
+        np.concatenate([part.events for part in parts]),
     )  # fmt: skip

@@ -19,6 +19,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans, rows_of, self_times
+from tfprof.captures.model.replica_groups import groups_in
 from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.numerals import LARGEST, whole_number
@@ -46,7 +47,7 @@ class Instruction(NamedTuple):
     @property
     def replica_groups(self) -> str:
         """Which replicas take part together, as written; empty if the text does not state it."""
-        return replica_groups(self.text)
+        return groups_in(self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,17 +138,8 @@ class Collective(NamedTuple):
 
 
 _CHANNEL = re.compile(r"channel_id=(\d+)")
-_GROUPS = re.compile(
-    r"replica_groups=(\{(?:[^{}]|\{[^{}]*\})*\}|\[[\d,]*\]<=\[[\d,]*\](?:T\([\d,]*\))?)"
-)
 _SHAPE = re.compile(r"\b(\w+)\[([\d,]*)\]")
 _ELEMENT = re.compile(r"([a-z]+)(\d*)")
-
-
-def replica_groups(text: str) -> str:
-    """Which replicas take part together, as written in an instruction's text; may be empty."""
-    match = _GROUPS.search(text)
-    return "" if match is None else match[1]
 
 
 def core_transfers(timeline: Timeline, groups: Groups, core: Core) -> CoreTransfers:

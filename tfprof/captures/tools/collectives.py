@@ -1,0 +1,356 @@
+"""Collectives: what devices exchange, and how much of that time holds the steps up."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.captures.facts.collective_times import collective_times
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
+from tfprof.captures.facts.host_work import HostWork, work_of_hosts
+from tfprof.captures.facts.joint_collectives import joint_collectives
+from tfprof.captures.facts.link_rates import LinkRate, link_rate
+from tfprof.captures.facts.run_collectives import RunCollective, run_collectives
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import RunSteps, Steps
+from tfprof.captures.run.result import Advice, Chart, Note, ToolResult, scope_of
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.tools.collective_advice import advice_on
+from tfprof.captures.tools.collective_tables import tables_of
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.claims import Claim, Detail, scoped, unknown
+from tfprof.core.text.wording import plural
+from tfprof.errors import UsageError
+
+_PS_PER_MS = 1e9
+
+MOST_DRAWN = 12
+"""The chart shows at most so many collectives, those with the longest time in a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Communicating:
+    """The collectives of a run in some steps.
+
+    Attributes:
+        run: The run.
+        hosts: Hosts that count.
+        steps: The steps that hosts have in common.
+        places: The steps that count.
+        works: The work of the hosts with steps.
+        is_chosen: Whether these steps were chosen; if not, and no collective is in them, all runs
+            in the capture count.
+        given_link: The rate of a device's links that the user gives, 10^9 bytes per second.
+    """
+
+    run: Run
+    hosts: Sequence[Host]
+    steps: RunSteps
+    places: Int64Array
+    works: Sequence[HostWork]
+    is_chosen: bool = False
+    given_link: float | None = None
+
+    @cached_property
+    def _in_steps(self) -> list[RunCollective]:
+        if not len(self.places):
+            return []
+        joint = joint_collectives(self.works)
+        joint = joint.only(np.isin(joint.step, self.places))
+        groups = {one.host.name: one.times.groups[self.places] for one in self.steps.hosts}
+        hosts = [host for host in self.run.hosts if host.name in groups]
+        return self._on_hosts(run_collectives(hosts, groups, self.works, joint), hosts)
+
+    @cached_property
+    def found(self) -> list[RunCollective]:
+        """The collectives, the longest exposed time first."""
+        if self._in_steps or self.is_chosen:
+            return self._in_steps
+        every = run_collectives(self.run.hosts, {}, (), joint_collectives(()))
+        return self._on_hosts(every, self.run.hosts)
+
+    def _on_hosts(
+        self, found: Sequence[RunCollective], hosts: Sequence[Host]
+    ) -> list[RunCollective]:
+        names = {one.name for one in self.hosts} & {one.name for one in hosts}
+        shown = [one for one in (each.on(names) for each in found) if one.parts]
+        return sorted(shown, key=lambda one: (-one.exposed_ps, one.place.program, one.place.name))
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether there are steps with collectives; if not, the whole capture counts."""
+        return len(self._in_steps) > 0
+
+    @cached_property
+    def n_left_out(self) -> int:
+        """Number of runs that do not count, because they are in none of the steps."""
+        runs = sum(int(collective_times(host).count.sum()) for host in self.hosts)
+        return runs - sum(one.count for one in self.found)
+
+    def _mean_ps(self, amounts: Sequence[Int64Array]) -> float:
+        return sum(float(one[self.places].mean()) for one in amounts) / max(len(amounts), 1)
+
+    @cached_property
+    def _counted(self) -> list[HostWork]:
+        names = {host.name for host in self.hosts}
+        return [work for work in self.works if work.name in names]
+
+    @cached_property
+    def step_ps(self) -> float:
+        """Duration of a step, on average of hosts; 0 without steps."""
+        return self._mean_ps([work.duration_ps for work in self._counted]) if self.has_steps else 0
+
+    @cached_property
+    def together_ps(self) -> float:
+        """Time in collectives in a step; moments in which a device is in two count once."""
+        if not self.has_steps:
+            return sum(one.total_ps for one in self.found)
+        return self._mean_ps([work.shared.together_ps for work in self._counted])
+
+    @cached_property
+    def exposed_ps(self) -> float:
+        """The part of it in which the device computes nothing."""
+        if not self.has_steps:
+            return sum(one.exposed_ps for one in self.found)
+        return self._mean_ps([work.shared.exposed_ps for work in self._counted])
+
+    @property
+    def bare_waiting_ps(self) -> float:
+        """The exposed time that is waiting for late devices, as far as it is known."""
+        return min(sum(one.bare_waiting_ps or 0.0 for one in self.found), self.exposed_ps)
+
+    @property
+    def bare_transfer_ps(self) -> float:
+        """The rest of the exposed time."""
+        return self.exposed_ps - self.bare_waiting_ps
+
+    def advice(self) -> Iterator[Advice]:
+        """Advice on them."""
+        framework = words_for(self.run.hosts).framework
+        yield from advice_on(self.found, self.step_ps, environment(self.run).hardware, framework)
+
+    @property
+    def link(self) -> LinkRate | None:
+        """The rate of the links of the devices; None if unknown."""
+        if self.given_link is not None:
+            return LinkRate(self.given_link, "option link")
+        return link_rate(environment(self.run).device_type)
+
+
+def communicating(run: Run, hosts: Sequence[Host], step: Steps | None = None) -> Communicating:
+    """The collectives of a run.
+
+    Args:
+        run: The run.
+        hosts: The hosts whose times count.
+        step: Only the step with this number, or the steps with these numbers.
+
+    Raises:
+        UsageError: There is no such step.
+    """
+    steps = run_steps(run)
+    places = steps.typical_places if step is None else np.array(steps.places(step), np.int64)
+    return Communicating(run, hosts, steps, places, work_of_hosts(steps), step is not None)
+
+
+def collectives(
+    run: Run,
+    *,
+    host: str | None = None,
+    step: Steps | None = None,
+    link: float | None = None,
+    classic: bool = False,
+) -> ToolResult:
+    """Show what devices exchange in collectives, and how much of their time is exposed.
+
+    Args:
+        run: The run.
+        host: Only the times of this host. Waits are those for devices of all hosts.
+        step: Only the step with this number, or the steps with these numbers.
+        link: What all links of a device carry in one direction, 10^9 bytes per second, where
+            captures do not state it, as for GPUs.
+        classic: Has no effect: the reference has no such tool.
+
+    Raises:
+        UsageError: There is no such host or step, or the rate is not above 0.
+    """
+    if link is not None and not 0 < link < math.inf:
+        raise UsageError(f"link={link:g} is not a rate of links in GB/s")
+    known = replace(communicating(run, run.chosen(host), step), given_link=link)
+    scope = scope_of([one.name for one in known.hosts])
+    if known.has_steps:
+        scope = known.steps.take(known.places).scope
+    return ToolResult(
+        "collectives",
+        "Collectives",
+        claims=scoped(_claims(known), scope, "collectives on the devices of hosts"),
+        tables=tables_of(known.found, known.link),
+        charts=tuple(_charts(known)),
+        advice=tuple(
+            advice_on(
+                known.found,
+                known.step_ps,
+                environment(run).hardware,
+                words_for(run.hosts).framework,
+            )
+        ),
+        notes=(*run.notes, *known.steps.notes, *_notes(known)),
+    )
+
+
+def _claims(known: Communicating) -> Iterator[Claim]:
+    if not known.found:
+        yield unknown("step", "collective_time", _NOT_HERE if known.n_left_out else _NOTHING)
+        return
+    total, exposed = known.together_ps, known.exposed_ps
+    details: dict[str, Detail] = {
+        "collective_share": part(total, known.step_ps),
+        "exposed_ms": exposed / _PS_PER_MS,
+        "overlapped_ms": (total - exposed) / _PS_PER_MS,
+    }
+    of_what = "a step on average ({collective_share})" if known.has_steps else "the capture"
+    words = f"Collectives take {{value}} of {of_what}: "
+    if round(exposed) >= round(total):
+        words += "all of it is exposed, as the device computes nothing meanwhile"
+    elif not round(exposed):
+        words += "none of it is exposed, as the device computes meanwhile"
+    else:
+        words += "{overlapped_ms} runs while the device computes, and {exposed_ms} is exposed"
+    waits = [one.bare_waiting_ps for one in known.found if one.bare_waiting_ps is not None]
+    if len(waits) == len(known.found) and round(exposed):
+        details["waits_ms"] = known.bare_waiting_ps / _PS_PER_MS
+        details["transfer_ms"] = known.bare_transfer_ps / _PS_PER_MS
+        if round(known.bare_waiting_ps):
+            words += (
+                ". Of the exposed time, {waits_ms} is waiting for the last device to come, and "
+            )
+            words += "{transfer_ms} the exchange itself"
+        else:
+            words += ". None of the exposed time is waiting for a late device of this capture"
+    yield Claim(
+        "step", "collective_time", total / _PS_PER_MS, "ms", details=details, words=f"{words}."
+    )
+    if len(waits) < len(known.found):
+        yield unknown("step", "collective_wait", _unknown_waits(known.found))
+    first = known.found[0]
+    if len(known.found) > 1 and round(first.exposed_ps):
+        yield _longest(first, known)
+
+
+_NOT_HERE = "No collective ran in these steps; others are in the capture."
+
+_NOTHING = (
+    "No collective was recorded: devices did not exchange data, or what they did was not recorded."
+)
+
+
+def _unknown_waits(found: Sequence[RunCollective]) -> str:
+    reasons = [one.why for one in found if one.why]
+    lacking = plural(len(reasons), "collective")
+    of = f"{lacking} of {len(found):,}" if len(reasons) < len(found) else lacking
+    return f"How much of the time of {of} is waiting for other devices is not known: {reasons[0]}."
+
+
+def _longest(first: RunCollective, known: Communicating) -> Claim:
+    words = "The longest exposed one is {subject}, {value} of a step"
+    exchange = first.place.exchange
+    details: dict[str, Detail] = {"run_count": first.count}
+    if exchange is not None and exchange.n_bytes is not None:
+        words += " ({opcode}, {size_bytes} in {run_count:run} on all devices)"
+        details |= {"opcode": exchange.opcode, "size_bytes": exchange.n_bytes}
+        words = words.replace("{size_bytes} in", "{size_bytes} in each of")
+    return Claim(
+        first.place.name, "exposed_time", first.exposed_ps / _PS_PER_MS, "ms", details=details,
+        words=f"{words if known.has_steps else words.replace(' of a step', '')}.",
+    )  # fmt: skip
+
+
+def _notes(known: Communicating) -> Iterator[Note]:
+    if not known.found:
+        return
+    if not known.has_steps:
+        why = "no collective is in the steps" if len(known.places) else "there are no steps"
+        yield Note("info", f"{why}: times are those of the whole capture")
+    elif known.n_left_out and not known.is_chosen:
+        yield Note(
+            "info",
+            f"{plural(known.n_left_out, 'run')} of collectives are left out: they are outside of "
+            "the steps that averages are about",
+        )
+    sums = sum(one.total_ps for one in known.found)
+    if sums > 1.01 * known.together_ps:
+        yield Note(
+            "info",
+            "some collectives run at the same time on a device: each of them has its whole time, "
+            "so together they have more than the sentence above",
+        )
+    if any(one.place.exchange is None for one in known.found):
+        yield Note(
+            "info",
+            "what some collectives exchange is unknown: the capture does not hold their program",
+        )
+    if not all(one.is_size_known or one.why for one in known.found):
+        yield Note(
+            "info",
+            "how many devices take part in some collectives is unknown: waiting is that for late "
+            "devices of this capture, and other devices may come later",
+        )
+    if known.link is not None:
+        yield Note(
+            "info",
+            f"a device's links carry {known.link.gb_per_s:g} GB/s in one direction, by the "
+            f"{known.link.source}",
+        )
+    if known.link is None and any(one.bus_gb_per_s for one in known.found):
+        hardware = environment(known.run).hardware
+        why = {
+            "GPU": "captures do not state the links of a GPU",
+            "CPU_ONLY": "devices of a CPU exchange by its memory or by a network",
+        }.get(hardware, "no published rate of this device is known")
+        yield Note("info", f"the rate of the links is unknown: {why}; --link gives it")
+
+
+def _charts(known: Communicating) -> Iterator[Chart]:
+    drawn = sorted(known.found, key=lambda one: -one.total_ps)[:MOST_DRAWN]
+    if not drawn:
+        return
+    series: dict[str, list[float]] = {
+        name: [] for name in (_WAITS, _TRANSFERS, _EXPOSED, _OVERLAPS)
+    }
+    for one in drawn:
+        waits, transfer = one.bare_waiting_ps, one.bare_transfer_ps
+        amounts = (waits or 0, transfer or 0, 0 if waits is not None else one.exposed_ps,
+                   one.overlapped_ps)  # fmt: skip
+        for values, amount_ps in zip(series.values(), amounts, strict=True):
+            values.append(amount_ps / _PS_PER_MS)
+    of = (
+        f", the {len(drawn)} longest of {len(known.found)}" if len(drawn) < len(known.found) else ""
+    )
+    yield Chart(
+        "collectives", "stacked_bar",
+        f"Collectives in a step{of}" if known.has_steps else f"Collectives{of}",
+        "collective", "ms", _labels(drawn),
+        {name: tuple(values) for name, values in series.items() if any(values)},
+    )  # fmt: skip
+
+
+def _labels(drawn: Sequence[RunCollective]) -> tuple[str, ...]:
+    """Names; those of several programs with these."""
+    counts = Counter(one.place.name for one in drawn)
+    return tuple(
+        f"{one.place.name} in {one.place.program}" if counts[one.place.name] > 1 else one.place.name
+        for one in drawn
+    )
+
+
+_WAITS = "waiting for the last device"
+_TRANSFERS = "exposed exchange"
+_EXPOSED = "exposed, waiting unknown"
+_OVERLAPS = "overlapped by computation"
