@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tfprof.captures.show.tool_values import number_text
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.core.text.tables import escaped
 from tfprof.errors import EmptyProfileError
 from tfprof.inputs.opened import Opened
-from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.ui.pages.document import Block, Page, empty, remarks, words
 from tfprof.ui.pages.missing_views import NO_SOURCE, missing_view
 from tfprof.ui.pages.source_costs import (
