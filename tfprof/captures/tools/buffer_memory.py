@@ -11,6 +11,7 @@ from tfprof.captures.facts.hlo_programs import (
     no_programs,
     program_notes,
 )
+from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.hlo.buffers import MemoryUse, memory_use
 from tfprof.captures.model.hlo import HloModule
 from tfprof.captures.run import shared_columns as shared
@@ -19,6 +20,7 @@ from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.memory_plan import peak_table, savings_table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
 from tfprof.core.text.claims import Claim
 
@@ -106,6 +108,7 @@ def memory_viewer(
     tables = (
         Table("programs", PROGRAMS, program_rows, title="Programs"),
         Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
+        *_plan_tables(chosen, use, is_classic=rules.sorts_programs_by_memory),
         Table("buffers", BUFFERS, _buffer_rows(module, use), title="In use at the peak"),
     )
     return ToolResult(
@@ -117,6 +120,17 @@ def memory_viewer(
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),
         gviz=reference_json("memory_viewer", module, use),
     )
+
+
+def _plan_tables(chosen: HostProgram, use: MemoryUse, *, is_classic: bool) -> Iterator[Table]:
+    """What stands at the peak by line, and what may free it; the reference has no such tables."""
+    if is_classic or not use.at_peak:
+        return
+    module = chosen.program.module()
+    yield peak_table(module, use)
+    savings = savings_table(module, use, is_on_cpu=not has_device(chosen.host))
+    if len(savings) and use.memory_space == 0:
+        yield savings
 
 
 def _program_row(each: HostProgram, use: MemoryUse, time_ps: int | None) -> tuple[Cell, ...]:
