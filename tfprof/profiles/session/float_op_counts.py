@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -155,6 +155,7 @@ class FloatOpCounts:
         self._logged = {name: flops for name, flops in pairs if flops}
         self._logged_rows: tuple[tuple[int, int], Int64Array] = (-1, -1), np.zeros(0, np.int64)
         self._registered: dict[str, int] = {}
+        self._compiled: Callable[[], Mapping[str, int]] | None = None
         self._incomplete: set[int] = set()
         self._counted: _Counted | None = None
 
@@ -163,6 +164,10 @@ class FloatOpCounts:
         self._registered |= counts
         if self._registered and self._profile.classic:
             self._write(self._registered_rows())
+
+    def take_compiled(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        """Take float operations of ops that the compiler's costs are of, by name, when needed."""
+        self._compiled = counts
 
     def count_new_ops(self) -> None:
         """In classic mode, count the ops that are new since the last call."""
@@ -220,6 +225,9 @@ class FloatOpCounts:
         # All formulas take 80 ms to import; many views show no float operations.
         from tfprof.profiles.float_ops.profile_flops import count_profile_flops, program_of_ops
 
+        if self._compiled is not None:
+            self._registered = {**self._compiled(), **self._registered}
+            self._compiled = None
         profile, ops = self._profile, self._profile.ops
         result = count_profile_flops(program_of_ops(ops, self._given(), keep_names=False), profile)
         flops, runs = ops.static_float_ops()
