@@ -138,7 +138,7 @@ def test_other_pprof_profiles_are_refused(tmp_path, before):
         tfprof.diff(before, tfprof.Profiler(tfprof.demo_files().graph))
 
 
-def test_a_difference_of_profiles_is_no_profile_of_arrays(call, tmp_path, before, after):
+def test_the_difference_of_two_profiles_is_not_read_as_one(call, tmp_path, before, after):
     target = tmp_path / "difference.pb.gz"
     assert call("diff", before, after, "-o", target).exit_code == 0
     stacks = stacks_of_pprof(target.read_bytes(), "difference")

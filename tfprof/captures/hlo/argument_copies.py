@@ -101,7 +101,7 @@ def _argument_of(one: Instruction) -> Instruction | None:
 
 
 def _place(module: HloModule, copy: Instruction) -> str:
-    """The line that asks for the copy: that of the first instruction between it and the argument.
+    """The line that requests the copy: that of the first instruction between it and the argument.
 
     A transposed argument is often only seen in another order, and copied where a loop uses it.
     """

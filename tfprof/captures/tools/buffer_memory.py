@@ -36,12 +36,19 @@ PROGRAMS = timed_by(
     text("program_id", "Program", "number of the compiled program"),
     text("module", "Module", "its name", links=("memory-viewer",)),
     count("instructions", "Instructions", "how many it has"),
-    amount("total_bytes", "Memory reserved", "bytes", "memory that it reserves"),
+    amount("total_bytes", "Memory reserved", "bytes",
+           "memory that it reserves; n/a if the capture does not hold the compiler's plan"),
     amount("peak_bytes", "Memory at the peak", "bytes",
            "most that is in use at a time, by the compiler's plan"),
     amount("self_us", "Time of its instructions", "us",
            "self time of its instructions in the capture, 0 if it did not run; n/a if the "
            "capture does not show which programs ran"),
+    amount("argument_bytes", "Arguments", "bytes", "memory of its arguments"),
+    amount("output_bytes", "Outputs", "bytes",
+           "memory of its outputs, without outputs that take the place of arguments"),
+    amount("temporary_bytes", "Temporary", "bytes", "memory for values between these"),
+    count("argument_elements", "Elements of arguments",
+          "numbers in its arguments; which of them are parameters of a model is unknown"),
 )  # fmt: skip
 
 SUMMARY = (
@@ -134,10 +141,18 @@ def _plan_tables(chosen: HostProgram, use: MemoryUse, *, is_classic: bool) -> It
 
 
 def _program_row(each: HostProgram, use: MemoryUse, time_ps: int | None) -> tuple[Cell, ...]:
-    n_instructions = sum(1 for _ in each.program.module().instructions)
+    module = each.program.module()
+    n_instructions = sum(1 for _ in module.instructions)
+    sizes = [use.total_bytes, use.peak_bytes] + [
+        sum(one.size_bytes for one in use.allocations if one.kind == kind)
+        for kind in ("parameter", "output", "temporary")
+    ]
+    total, peak, *of_kinds = sizes if module.buffers is not None else [None] * len(sizes)
+    arguments = None if module.entry is None else module.entry.parameters
+    n_elements = None if arguments is None else sum(one.shape.n_elements for one in arguments)
     return (
-        each.host.name, str(each.program.id), each.program.name, n_instructions,
-        use.total_bytes, use.peak_bytes, None if time_ps is None else time_ps / 1e6,
+        each.host.name, str(each.program.id), each.program.name, n_instructions, total, peak,
+        None if time_ps is None else time_ps / 1e6, *of_kinds, n_elements,
     )  # fmt: skip
 
 

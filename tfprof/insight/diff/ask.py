@@ -96,7 +96,7 @@ def diff_sampled(first: Any, second: Any) -> ToolResult:
         second: That of the profile after.
 
     Raises:
-        UsageError: One is no path.
+        UsageError: One is not a path.
         UnknownFormatError: One is something else.
         InputError: One cannot be read.
     """
