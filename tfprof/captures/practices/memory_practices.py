@@ -9,6 +9,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.kept_copies import kept_copies
+from tfprof.captures.tools.memory_plan import largest_plan
 from tfprof.core.text.claims import Details
 
 NEAR_CAPACITY = 0.9
@@ -24,6 +25,7 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
     """Allocators with hardly any free memory."""
     full = [one for one in _allocators(evidence) if one[1] >= NEAR_CAPACITY]
     largest = _largest(evidence) if full else {}
+    host_of = {host.name: host for host in evidence.hosts}
     for (row, used), n_others in first_of_alike(full, _of_allocator):
         top = largest.get((row["host"], row["allocator"]))
         words = (
@@ -39,10 +41,15 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
             words += " Most of it belongs to {op}, {op_bytes} ({dtype} {shape})."
             numbers |= {name: str(top[name]) for name in ("op", "dtype", "shape")}
             numbers |= {"op_bytes": _held(top)}
-        words += (
-            " Use a smaller batch or mixed precision, or compute activations again in the backward "
-            "pass (tf.recompute_grad)."
-        )
+        plan = largest_plan(host_of[row["host"]])
+        if plan is not None:
+            words += " The program with the largest plan, {program}, needs {program_bytes} a run"
+            numbers |= {"program": plan.program, "program_bytes": plan.peak_bytes}
+            if plan.savings:
+                words += "; tfprof memory-viewer has what would free at most {saving_bytes} of that"
+                numbers["saving_bytes"] = plan.savings[0].at_most_bytes or 0
+            words += "."
+        words += f" Use a smaller batch or mixed precision, or {evidence.words.recompute}."
         yield Advice("memory/capacity", words, numbers)
 
 

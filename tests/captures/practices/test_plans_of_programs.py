@@ -1,4 +1,4 @@
-"""Advice on arguments that a compiled program keeps twice in memory."""
+"""Advice from plans of compiled programs: arguments that are there twice, and full devices."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def transposing(w, x):
     return jax.lax.fori_loop(0, 8, lambda _, x: jnp.tanh(x @ w), x)
 
 
-def run_of(n, *, ran=True, n_hosts=1):
+def run_of(n, *events, ran=True, n_hosts=1):
     import jax
     import jax.numpy as jnp
 
@@ -33,9 +33,19 @@ def run_of(n, *, ran=True, n_hosts=1):
         space.hostnames[:] = [f"host{number}"]
         if ran:
             stats = {"hlo_module": proto.hlo_module.name, "program_id": 1}
-            space.planes.append(host(line(event("while.5", 0, 90, hlo_op="while.5", **stats))))
+            ran_op = event("while.5", 0, 90, hlo_op="while.5", **stats)
+            space.planes.append(host(line(ran_op, *events)))
         spaces.append(space)
     return open_run(spaces)
+
+
+def allocated(used, free):
+    """The state of an allocator."""
+    return event(
+        "MemoryAllocation", 100, 1, allocator_name="GPU_0_bfc", bytes_reserved=0,
+        bytes_allocated=used, bytes_available=free, peak_bytes_in_use=used, addr=1,
+        requested_bytes=used, allocation_bytes=used, fragmentation=0.0,
+    )  # fmt: skip
 
 
 def found(run):
@@ -62,3 +72,13 @@ def test_hosts_that_run_the_same_program_have_one_finding():
 def test_programs_that_did_not_run_and_small_copies_are_left_out():
     assert found(run_of(N, ran=False)) == []
     assert found(run_of(64)) == []
+
+
+def test_a_full_device_leads_to_the_program_with_the_largest_plan():
+    [finding] = capture_findings(run_of(N, allocated(900, 100)), ["memory/capacity"])
+    assert finding.evidence["program_bytes"] >= 8 * N * N
+    assert finding.evidence["saving_bytes"] > 0
+    assert "The program with the largest plan, jit_transposing(1), needs 8." in finding.message
+    assert "tfprof memory-viewer has what would free at most" in finding.message
+    assert "(jax.checkpoint)" in finding.message
+    assert capture_findings(run_of(N, allocated(800, 200)), ["memory/capacity"]) == []
