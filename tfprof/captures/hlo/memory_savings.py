@@ -6,13 +6,13 @@ the changed program is not in its plan of this one, so no number here is more th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from tfprof.captures.hlo.buffers import BufferUse, MemoryUse
+from tfprof.captures.hlo.donations import donations
 from tfprof.captures.hlo.value_flow import Users, flow_of, user_place
-from tfprof.captures.model.hlo import HloModule, Instruction, Shape
+from tfprof.captures.model.hlo import HloModule, Instruction
 
 BACKWARD: Final = "transpose("
 _FORWARD: Final = "jvp("
@@ -65,36 +65,11 @@ def memory_savings(module: HloModule, use: MemoryUse, *, is_on_cpu: bool) -> lis
 
 def _donations(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
     """Arguments that outputs of the same type and shape could take the place of."""
-    if module.entry is None or module.entry.root is None:
-        return
-    outputs = Counter(map(_kind_of, module.entry.root.shape.leaves))
-    free_sizes = Counter(
-        one.size_bytes for one in use.allocations if one.kind == "output" and not one.is_tuple
-    )
-    parameters = {one.number: one for one in module.entry.parameters}
-    candidates: dict[tuple[str, tuple[int, ...]], list[Instruction]] = {}
-    size_of: dict[tuple[str, tuple[int, ...]], int] = {}
-    for allocation in use.allocations:
-        parameter = parameters.get(allocation.parameter_number)
-        if not allocation.is_parameter or parameter is None or parameter.shape.is_tuple:
-            continue
-        kind = _kind_of(parameter.shape)
-        if allocation.maybe_live_out:  # an output takes its place already
-            outputs[kind] -= 1
-        else:
-            candidates.setdefault(kind, []).append(parameter)
-            size_of[kind] = allocation.size_bytes
-    for kind, arguments in candidates.items():
-        arguments.sort(key=lambda one: one.number)
-        size = size_of[kind]
-        n = min(outputs[kind], len(arguments), free_sizes[size])
-        if n <= 0 or not kind[1]:
-            continue
-        free_sizes[size] -= n
-        which = _names([one.op_name or one.name for one in arguments])
-        some = "" if n == len(arguments) else f"{n} of "
+    for one in donations(module, use):
+        which = _names([each.op_name or each.name for each in one.arguments])
+        some = "" if one.n == len(one.arguments) else f"{one.n} of "
         yield Saving(
-            "donate", f"{some}{which}", n, n * size, "",
+            "donate", f"{some}{which}", one.n, one.at_most_bytes, "",
             "donate_argnums, for arguments that are not used after the call",
         )  # fmt: skip
 
@@ -167,10 +142,6 @@ def place_of(module: HloModule, users_of: Users, one: BufferUse) -> str:
     flow = flow_of(users_of, one.instruction, one.buffer.index)
     places = [user_place(module, each) for each in flow.through]
     return next(filter(None, places), "")
-
-
-def _kind_of(shape: Shape) -> tuple[str, tuple[int, ...]]:
-    return shape.element_type, shape.dimensions
 
 
 def _names(names: list[str]) -> str:
