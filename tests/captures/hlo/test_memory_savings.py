@@ -143,7 +143,7 @@ def test_checkpointed_scans_free_at_least_half_of_what_was_promised(jnp, compile
     ws, x = jnp.ones((6, N, N)), jnp.ones((N, N))
     before = compiled(_jit(jax.grad(partial(loss, f=body))), ws, x)
     saving = before.savings("recompute")[0]
-    assert saving.what.startswith("values of each iteration that a loop keeps")
+    assert saving.what == "values of iterations kept for the backward pass"
     after = compiled(_jit(jax.grad(partial(loss, f=jax.checkpoint(body)))), ws, x)
     freed = before.temp_bytes - after.temp_bytes
     assert 0.5 * saving.at_most_bytes <= freed <= saving.at_most_bytes
@@ -163,7 +163,7 @@ def test_on_cpus_what_checkpoint_frees_outside_of_loops_is_unknown(jnp, compiled
     before = compiled(_jit(jax.grad(partial(straight, f=layer))), ws, x)
     [saving] = before.savings("recompute")
     assert saving.at_most_bytes is None
-    assert "on CPUs" in saving.how
+    assert "on CPUs may undo" in saving.how
     [saving] = before.savings("recompute", is_on_cpu=False)
     assert saving.at_most_bytes == saving.n * ARRAY
 

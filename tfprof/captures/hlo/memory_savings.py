@@ -19,7 +19,7 @@ _FORWARD: Final = "jvp("
 _OF_JAX: Final = ("jit_", "pmap_")
 """How names of programs begin that JAX has compiled."""
 
-_ON_CPU: Final = "unknown: on CPUs, XLA may merge what jax.checkpoint computes again with the first"
+_ON_CPU: Final = "unknown: XLA on CPUs may undo jax.checkpoint"
 
 _MOST_NAMES: Final = 4
 
@@ -70,7 +70,7 @@ def _donations(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
         some = "" if one.n == len(one.arguments) else f"{one.n} of "
         yield Saving(
             "donate", f"{some}{which}", one.n, one.at_most_bytes, "",
-            "donate_argnums, for arguments that are not used after the call",
+            "donate_argnums, if not used after the call",
         )  # fmt: skip
 
 
@@ -89,10 +89,10 @@ def _recomputed(module: HloModule, use: MemoryUse, is_on_cpu: bool) -> Iterator[
             continue
         (stacked if is_of_loop else single).append(one)
     for values, what, how in (
-        (stacked, "values of each iteration that a loop keeps for the backward pass",
-         "jax.checkpoint around the body of the scan; takes more time"),
-        (single, "values of the forward pass that wait for the backward pass",
-         _ON_CPU if is_on_cpu else "jax.checkpoint around layers; takes more time"),
+        (stacked, "values of iterations kept for the backward pass",
+         "jax.checkpoint around the scan's body: more time"),
+        (single, "forward values kept for the backward pass",
+         _ON_CPU if is_on_cpu else "jax.checkpoint around layers: more time"),
     ):  # fmt: skip
         size = sum(one.size_bytes for one in values)
         if size >= _LEAST_SHARE * use.peak_bytes and values:
@@ -129,7 +129,7 @@ def _sharded(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
             yield Saving(
                 "shard", what, len(values), sum(one.size_bytes for one in values) // 2,
                 place_of(module, users_of, largest),
-                "half of each array, if twice as many devices share it (jax.sharding)",
+                "half of each array, on twice the devices",
             )  # fmt: skip
 
 
