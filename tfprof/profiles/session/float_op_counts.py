@@ -111,6 +111,11 @@ _INCOMPLETE = (
 )
 
 
+def _is_of_jax(type_: str) -> bool:
+    """Whether an op is a primitive of JAX, ``dot_general``; types of TensorFlow are ``MatMul``."""
+    return type_[:1].islower()
+
+
 class _CountedState(NamedTuple):
     """The state that counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
@@ -225,11 +230,13 @@ class FloatOpCounts:
         # All formulas take 80 ms to import; many views show no float operations.
         from tfprof.profiles.float_ops.profile_flops import count_profile_flops, program_of_ops
 
-        if self._compiled is not None:
-            self._registered = {**self._compiled(), **self._registered}
-            self._compiled = None
         profile, ops = self._profile, self._profile.ops
         result = count_profile_flops(program_of_ops(ops, self._given(), keep_names=False), profile)
+        if self._compiled is not None and any(map(_is_of_jax, result.without_formula)):
+            self._registered = {**self._compiled(), **self._registered}
+            self._compiled = None
+            program = program_of_ops(ops, self._given(), keep_names=False)
+            result = count_profile_flops(program, profile)
         flops, runs = ops.static_float_ops()
         is_ours = np.arange(len(ops)) >= self._n_saved
         is_ours[self._rows_of_log()] = False
@@ -238,8 +245,7 @@ class FloatOpCounts:
         self._overwrite(flops, self._registered_rows())
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
         by_type = result.without_formula
-        # Primitives of JAX are lower-case, ``dot_general``; types of TensorFlow are ``MatMul``.
-        compiled = {each: n for each, n in by_type.items() if each[:1].islower()}
+        compiled = {each: n for each, n in by_type.items() if _is_of_jax(each)}
         others = {each: n for each, n in by_type.items() if each not in compiled}
         profile.notices.set(
             "no-formula",
