@@ -132,3 +132,10 @@ def test_pages_show_the_lines_once():
     assert blocks == ["programs"]
     without = Site([opened_run(run_of(frames=False))]).to_dict()["pages"]
     assert {page["id"]: bool(page["missing"]) for page in without}["code"]
+
+
+def test_differences_say_that_times_are_of_the_whole_capture():
+    answer = tfprof.diff(run_of(), run_of(), view="code")
+    assert answer.table().title == "Code view"
+    assert ["the whole capture" in note.message for note in answer.notes][:1] == [True]
+    assert tfprof.diff(run_of(), run_of(), view="scope").table().title.endswith("step on average")

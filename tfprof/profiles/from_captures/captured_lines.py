@@ -28,6 +28,9 @@ from tfprof.profiles.model.executions import StepDetail
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import SummedRuns
 
+OF_LINES = "lines-of-instructions"
+"""Code of the notice of such a profile."""
+
 EVERY_STEP = -1
 """Stands for all steps in options of views."""
 
@@ -83,7 +86,7 @@ def profile_of_lines(run: Run, host: str | None = None, step: int = EVERY_STEP) 
     profile.steps.add_sums(summed.of_steps([number]), lambda _: StepDetail())
     profile.add_op_log(_op_log(hosts, names, ops))
     profile.notices.add(
-        "lines-of-instructions",
+        OF_LINES,
         "the lines are those that instructions of compiled programs were made for, and the times "
         f"those of {'the whole capture' if step == EVERY_STEP else 'the step'}, as in HLO stats; "
         "the Python tracer was off or saw no op",
