@@ -157,8 +157,8 @@ command = Command(
     callback=run,
     params=[
         HelpedArgument("before", "BEFORE", "A run: a log folder (its latest run), a capture, a "
-                       "saved profile, a folder with the files of a run, or a device memory profile "
-                       "of JAX.", type=InputPath()),
+                       "saved profile, a folder with the files of a run, or a device memory "
+                       "profile of JAX.", type=InputPath()),
         HelpedArgument("after", "AFTER", "The run to compare it with.", type=InputPath()),
         CommandOption(["--view"], type=Choice(["scope", "graph", "op", "code"]),
                       section=_WHAT, help="Compare this view row by row. [default: steps and ops]"),
