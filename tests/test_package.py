@@ -89,6 +89,7 @@ def test_public_names():
         "advise",
         "capture",
         "demo_files",
+        "device_memory",
         "diff",
         "flops",
         "load",

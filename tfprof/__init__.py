@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tfprof.inputs.one_shot import advise, profile
     from tfprof.inputs.profile_files import open_profile
     from tfprof.inputs.profiler import Profiler, load
+    from tfprof.inputs.sampled import device_memory
     from tfprof.options.builder import ProfileOptionBuilder
     from tfprof.profiles.session.op_logs import (
         merge_default_with_oplog,
@@ -87,6 +88,7 @@ _HOME = {
     "ViewTree": "tfprof.views.result",
     "advise": "tfprof.inputs.one_shot",
     "demo_files": "tfprof.demo",
+    "device_memory": "tfprof.inputs.sampled",
     "diff": "tfprof.insight.diff.ask",
     "flops": "tfprof.graphs.reports.flops",
     "html_of": "tfprof.ui.web.notebook",
@@ -137,6 +139,7 @@ __all__ = [
     "advise",
     "capture",
     "demo_files",
+    "device_memory",
     "diff",
     "flops",
     "load",

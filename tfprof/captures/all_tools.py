@@ -120,7 +120,8 @@ _TOOLS = (
         "tools.memory_profile",
         "Memory profile",
         "Memory over time, and who holds it at the peak.",
-        "Show the memory of each allocator over time, and the ops that held it at the peak.",
+        "Show the memory of each allocator over time, and the ops that held it at the peak; of a "
+        "device memory profile of JAX, the arrays on devices by the line that made them.",
         ("logs/ --host worker0", "logs/ --format json -o memory.json"),
         question="Memory",
         needs="allocations",

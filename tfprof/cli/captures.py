@@ -322,6 +322,8 @@ def _details(tool: str, function: Callable[..., Any], question: Question) -> dic
 def _precomputed(tool: str, question: Question) -> ToolResult | None:
     """The result that an older profiler left of the tool, if the paths hold only that.
 
+    That of ``memory`` may also be a device memory profile of JAX.
+
     Raises:
         UsageError: It does not answer the question, or there are several.
         InputError: A path is something else, or cannot be read.
@@ -338,6 +340,8 @@ def _precomputed(tool: str, question: Question) -> ToolResult | None:
             f"{results[0]}: a result that was computed during the capture cannot be combined with "
             "other files; give it alone"
         )
+    if tool == "memory" and inputs.of({Kind.STACKS}):
+        return _device_memory(inputs, question)
     results = results or _precomputed_in(inputs.only_captures(tool), tool, question)
     if not results:
         return None
@@ -354,6 +358,27 @@ def _precomputed(tool: str, question: Question) -> ToolResult | None:
     with progress() as watch:
         watch.stage(f"reading {path}")
         return open_legacy(path)
+
+
+def _device_memory(inputs: Inputs, question: Question) -> ToolResult:
+    """The answer about one device memory profile; errors as ``_precomputed``."""
+    from tfprof.captures.tools.device_memory import device_memory
+    from tfprof.inputs.sampled import device_memory_stacks
+
+    first, *others = inputs
+    stacks = device_memory_stacks(first, "tfprof memory")
+    if others:
+        raise UsageError(
+            f"{others[0].path}: tfprof memory reads one device memory profile of JAX; tfprof diff "
+            "compares two"
+        )
+    for option in ("run", "host", "step"):
+        if getattr(question, option) is not None:
+            raise UsageError(
+                f"--{option} {getattr(question, option)}: a device memory profile has no {option}; "
+                f"leave --{option} out"
+            )
+    return device_memory(stacks)
 
 
 def _precomputed_in(inputs: Inputs, tool: str, question: Question) -> list[AnyPath]:

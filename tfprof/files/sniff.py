@@ -108,7 +108,8 @@ _REMEDIES: Final = {
     Format.RUN_METADATA: "use --run_meta_path",
     Format.OP_LOG: "use --op_log_path",
     Format.PROFILE: "use --profile_path, or tfprof.load in Python",
-    **dict.fromkeys((Format.PPROF, Format.SPEEDSCOPE, Format.COLLAPSED), _OF_STACKS),
+    Format.PPROF: f"{_OF_STACKS}; tfprof memory and tfprof diff read those of JAX's device memory",
+    **dict.fromkeys((Format.SPEEDSCOPE, Format.COLLAPSED), _OF_STACKS),
     Format.XSPACE: "the commands for captures of the TensorFlow 2 profiler read it: tfprof tools "
     "FILE lists them (overview, input-pipeline, op-stats, trace, …)",
     Format.GZIP: "unpack it with gunzip",

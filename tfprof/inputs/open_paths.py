@@ -12,14 +12,10 @@ from tfprof.core.columns.once import Once
 from tfprof.core.progress import Progress
 from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.collapsed import stacks_of_collapsed
 from tfprof.files.disk import entries, is_folder, is_ordinary_file, state_of
 from tfprof.files.open import load_file
-from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.remote.path import AnyPath, as_path, named
 from tfprof.files.run_folder import capture_files, host_name, run_files, runs
-from tfprof.files.sniff import Format
-from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.inputs.opened import Opened, Watched
 from tfprof.inputs.resolve import (
     CAPTURES,
@@ -44,12 +40,6 @@ ReadRun = Callable[[Sequence[str]], "Run"]
 """Reads a captured run: a run folder, or the files of one."""
 
 MakeCaptured = Callable[[str, Sequence[str]], Opened]
-
-_STACKS = {
-    Format.PPROF: stacks_of_pprof,
-    Format.SPEEDSCOPE: stacks_of_speedscope,
-    Format.COLLAPSED: stacks_of_collapsed,
-}
 
 
 def open_paths(
@@ -196,8 +186,9 @@ def _of_folder(
 
 def _sampled(one: Input) -> Opened:
     def read() -> Stacks:
-        loaded = load_file(one.path)
-        return _STACKS[one.file.found.format](bytes(loaded.data), loaded.path)
+        from tfprof.inputs.sampled import stacks_of  # only after the address is printed
+
+        return stacks_of(one)
 
     return Opened(_folder_name(one.path), one.path, files=_watched([one.path]), stacks=Once(read))
 

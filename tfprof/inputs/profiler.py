@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from tfprof.core.columns.findings import Finding
     from tfprof.files.checkpoint import Checkpoint
     from tfprof.files.open import Source
+
+_MOST_STEPS_OF_LINES = 4
+"""Steps whose source lines are kept."""
 
 _MOST_LISTED = 8  # of more steps, the first and the last
 
@@ -117,11 +121,20 @@ class Profiler(NotebookMixin, DiffMixin):
             UsageError: There is no such host, or the graph is of the wrong type.
         """
         from tfprof.captures.run.run import Run, open_run
+        from tfprof.profiles.from_captures.captured_lines import (
+            compiled_float_ops,
+            profile_of_lines,
+        )
         from tfprof.profiles.from_captures.captured_steps import add_capture
 
         captured = run if isinstance(run, Run) else open_run(run)
         session = Session(Profile(classic=is_classic(classic)), graph)
         add_capture(session.profile, captured, host)
+        if not session.profile.classic:
+            session.of_lines = lru_cache(_MOST_STEPS_OF_LINES)(
+                lambda step: Session(profile_of_lines(captured, host, step))
+            )
+            session.take_compiled(lambda: compiled_float_ops(captured, host))
         return cls._of(session)
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -50,6 +50,8 @@ class Session:
         lock: Protects the profile. Every method takes it; so must readers of the profile while
             other threads may change it.
         views: Builds views of the current profile.
+        of_lines: From a step, -1 for all, to another session that has the code view of it, for a
+            profile without call stacks.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Session:
         self.profile = profile
         self.lock = threading.RLock()
         self.views = ViewBuilder(profile, _draw)
+        self.of_lines: Callable[[int], Session] | None = None
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
         self._uncounted: WeakSet[Callable[[], Int64Array]] = WeakSet()
 
@@ -71,6 +74,14 @@ class Session:
         with self.lock:
             self._before_change()
             return self._source.add_run(step, run_meta)
+
+    def take_compiled(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        """Take float operations of single ops from their compiler's costs, when they are needed.
+
+        Args:
+            counts: Float operations of a run of each op, by name.
+        """
+        self._source.flops.take_compiled(counts)
 
     def add_values(self, values: VariableValues) -> None:
         """Let views show the values of a checkpoint, and mark its variables."""
@@ -97,6 +108,8 @@ class Session:
             self._read_graph()
             if kind == "code":
                 self._source.add_traces()
+                if self.of_lines is not None and not self.profile.has_traces:
+                    return self.of_lines(options.step).view(kind, options, all_metrics=all_metrics)
             if all_metrics or self.profile.classic or needs_float_ops(options, self.profile):
                 self._source.flops.write()
                 return self.views.build(kind, options)

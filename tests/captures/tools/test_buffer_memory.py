@@ -82,6 +82,16 @@ def test_damaged_programs_have_a_note():
     assert any("HLO of test(1)" in note.message for note in result.notes)
 
 
+def test_sizes_of_programs_are_unknown_without_a_plan():
+    plain = program(main=[op("a", "parameter", "f32[4]"), op("b", "parameter", "f32[2,3]")])
+    rows = memory_viewer(run_of(plain, LARGE)).to_rows("programs")
+    sizes = ("total_bytes", "peak_bytes", "argument_bytes", "output_bytes", "temporary_bytes")
+    by_id = {row["program_id"]: row for row in rows}
+    assert [by_id["1"][name] for name in sizes] == [None] * 5
+    assert by_id["1"]["argument_elements"] == 10
+    assert [by_id["2"][name] for name in sizes] == [6144, 3584, 2048, 0, 4096]
+
+
 def test_the_references_numbers_of_a_real_program():
     (path,) = folder("gpu-rocm-jax-conv").glob("*.xplane.pb")
     result = memory_viewer(open_run(path), program="jit_forward_3d_conv(15)", classic=True)

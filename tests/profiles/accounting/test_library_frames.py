@@ -1,11 +1,11 @@
 import pytest
 
 from tfprof.core.columns.frames import Frame, StackTable
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.profiles.accounting.library_frames import (
     NO_FRAME,
     innermost_frames,
     innermost_user_frames,
-    is_library_file,
     same_lines,
 )
 
@@ -17,6 +17,7 @@ LIBRARIES = [
     "tensorflow/python/ops/nn_ops.py",
     "/build/org_tensorflow/tensorflow/python/ops/nn_ops.py",
     "/home/me/src/keras/keras/src/layers/core/dense.py",
+    "/home/me/src/jax/jax/_src/api.py",
     "keras/engine/base_layer.py",
     "tf_keras/layers/dense.py",
     "tf_slim/layers/layers.py",
@@ -27,6 +28,7 @@ LIBRARIES = [
 OWN = [
     "train.py",
     "/home/me/keras/train.py",
+    "/home/me/jax/train.py",
     "/home/me/tensorflow/train.py",
     "/home/me/mylib/python_tools/net.py",
     "/home/me/lib/net.py",

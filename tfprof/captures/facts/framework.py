@@ -35,6 +35,7 @@ class Words(NamedTuple):
         mixed_precision: How to compute with 16-bit numbers.
         tensor_float: How to allow TensorFloat-32.
         overlap: How to overlap communication.
+        recompute: How to compute activations again in the backward pass, as a clause.
         guide: Address of its guide.
     """
 
@@ -49,6 +50,7 @@ class Words(NamedTuple):
     mixed_precision: str
     tensor_float: str
     overlap: str
+    recompute: str
     guide: str
 
 
@@ -69,6 +71,7 @@ TENSORFLOW = Words(
     tensor_float="tf.config.experimental.enable_tensor_float_32_execution",
     overlap=", with gradients in packs "
     "(tf.distribute.experimental.CommunicationOptions(bytes_per_pack=…))",
+    recompute="compute activations again in the backward pass (tf.recompute_grad)",
     guide="https://www.tensorflow.org/",
 )
 JAX = Words(
@@ -83,6 +86,7 @@ JAX = Words(
     mixed_precision="parameters and activations of type jax.numpy.bfloat16",
     tensor_float="jax.default_matmul_precision('tensorfloat32')",
     overlap="",
+    recompute="compute activations again in the backward pass (jax.checkpoint)",
     guide="https://docs.jax.dev/en/latest/profiling.html",
 )
 NEITHER = Words(
@@ -97,6 +101,7 @@ NEITHER = Words(
     mixed_precision="float16, on TPUs bfloat16",
     tensor_float="in the settings of the framework",
     overlap="",
+    recompute="compute activations again in the backward pass",
     guide="https://www.tensorflow.org/",
 )
 

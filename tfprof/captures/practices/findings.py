@@ -59,6 +59,7 @@ _SUBJECTS: Mapping[str, Subject] = {
     "xla": Subject("hlo-stats", "xla"),
     "ops": Subject("op-stats", "guide/profiler"),
     "memory": Subject("memory"),
+    "memory/duplicate": Subject("memory-viewer", "guide/profiler"),
 }
 """By the rule of a practice or tool, or by the first part of the rule."""
 

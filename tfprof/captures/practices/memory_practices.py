@@ -8,17 +8,24 @@ from typing import Any
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
+from tfprof.captures.tools.kept_copies import kept_copies
+from tfprof.captures.tools.memory_plan import largest_plan
+from tfprof.core.text.claims import Details
 
 NEAR_CAPACITY = 0.9
 FRAGMENTED = 0.3
 FULL_ENOUGH = 0.7
 """Below this, fragmentation does no harm, as much of the memory is free."""
+DUPLICATE_SHARE = 0.05
+"""Of a program's peak; smaller copies of arguments are left out."""
+LEAST_DUPLICATE_BYTES = 1 << 20
 
 
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
     """Allocators with hardly any free memory."""
     full = [one for one in _allocators(evidence) if one[1] >= NEAR_CAPACITY]
     largest = _largest(evidence) if full else {}
+    host_of = {host.name: host for host in evidence.hosts}
     for (row, used), n_others in first_of_alike(full, _of_allocator):
         top = largest.get((row["host"], row["allocator"]))
         words = (
@@ -34,10 +41,15 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
             words += " Most of it belongs to {op}, {op_bytes} ({dtype} {shape})."
             numbers |= {name: str(top[name]) for name in ("op", "dtype", "shape")}
             numbers |= {"op_bytes": _held(top)}
-        words += (
-            " Use a smaller batch or mixed precision, or compute activations again in the backward "
-            "pass (tf.recompute_grad)."
-        )
+        plan = largest_plan(host_of[row["host"]])
+        if plan is not None:
+            words += " The program with the largest plan, {program}, needs {program_bytes} a run"
+            numbers |= {"program": plan.program, "program_bytes": plan.peak_bytes}
+            if plan.savings:
+                words += "; tfprof memory-viewer has what would free at most {saving_bytes} of that"
+                numbers["saving_bytes"] = plan.savings[0].at_most_bytes or 0
+            words += "."
+        words += f" Use a smaller batch or mixed precision, or {evidence.words.recompute}."
         yield Advice("memory/capacity", words, numbers)
 
 
@@ -58,6 +70,46 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
              "free_bytes": row["free_bytes"], "used_share": used, "on_host": row["host"],
              "other_host_count": n_others},
         )  # fmt: skip
+
+
+def duplicated_arguments(evidence: Evidence) -> Iterator[Advice]:
+    """Compiled programs that keep a transposed or converted copy beside an argument."""
+    kept = (one for host in evidence.hosts for one in kept_copies(host))
+    of_programs = first_of_alike(kept, lambda one: (one.program, one.copy.instruction))
+    found = [
+        one
+        for one, _ in of_programs  # other hosts that run the program have the same copies
+        if one.copy.copy_bytes >= max(DUPLICATE_SHARE * one.peak_bytes, LEAST_DUPLICATE_BYTES)
+    ]
+    for one, n_others in first_of_alike(found, lambda each: each.program):
+        copy = one.copy
+        numbers: Details = {
+            "program": one.program, "argument": copy.argument,
+            "argument_bytes": copy.argument_bytes, "copy_bytes": copy.copy_bytes,
+            "peak_share": part(copy.copy_bytes, one.peak_bytes), "instruction": copy.instruction,
+            "element_type": copy.element_type, "other_count": n_others,
+        }  # fmt: skip
+        how = "converted" if copy.is_converted else "transposed"
+        words = (
+            f"{{program}} keeps a {how} copy of its argument {{argument}} in memory at its peak, "
+            "{copy_bytes} ({peak_share} of the peak) beside {argument_bytes}"
+        )
+        if copy.place:
+            words += ", made for {line}"
+            numbers["line"] = copy.place
+        words += " (copies of other arguments: {other_count}). " if n_others else ". "
+        words += _PASS_CONVERTED if copy.is_converted else _PASS_TRANSPOSED
+        yield Advice("memory/duplicate", words, numbers)
+
+
+_PASS_CONVERTED = (
+    "If nothing else uses the argument as it is, pass it as {element_type}, converted once and "
+    "outside of the program: then only one of both is in memory."
+)
+_PASS_TRANSPOSED = (
+    "If nothing else uses the argument as it is, pass it in the other order of dimensions, "
+    "transposed once and outside of the program: then only one of both is in memory."
+)
 
 
 def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:

@@ -56,6 +56,7 @@ PRACTICES: Mapping[str, Practice] = {
     "ops/small": op_practices.small_host_ops,
     "memory/capacity": memory_practices.memory_near_capacity,
     "memory/fragmentation": memory_practices.fragmented_memory,
+    "memory/duplicate": memory_practices.duplicated_arguments,
     "ops/heaviest": op_practices.heaviest_op,
 }
 """Practices by the rule of their advice. Practices for profiles are in ``advisor/registry.py``:

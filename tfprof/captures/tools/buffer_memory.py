@@ -11,6 +11,7 @@ from tfprof.captures.facts.hlo_programs import (
     no_programs,
     program_notes,
 )
+from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.hlo.buffers import MemoryUse, memory_use
 from tfprof.captures.model.hlo import HloModule
 from tfprof.captures.run import shared_columns as shared
@@ -19,6 +20,7 @@ from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.memory_plan import peak_table, savings_table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
 from tfprof.core.text.claims import Claim
 
@@ -34,12 +36,19 @@ PROGRAMS = timed_by(
     text("program_id", "Program", "number of the compiled program"),
     text("module", "Module", "its name", links=("memory-viewer",)),
     count("instructions", "Instructions", "how many it has"),
-    amount("total_bytes", "Memory reserved", "bytes", "memory that it reserves"),
+    amount("total_bytes", "Memory reserved", "bytes",
+           "memory that it reserves; n/a if the capture does not hold the compiler's plan"),
     amount("peak_bytes", "Memory at the peak", "bytes",
            "most that is in use at a time, by the compiler's plan"),
     amount("self_us", "Time of its instructions", "us",
            "self time of its instructions in the capture, 0 if it did not run; n/a if the "
            "capture does not show which programs ran"),
+    amount("argument_bytes", "Arguments", "bytes", "memory of its arguments"),
+    amount("output_bytes", "Outputs", "bytes",
+           "memory of its outputs, without outputs that take the place of arguments"),
+    amount("temporary_bytes", "Temporary", "bytes", "memory for values between these"),
+    count("argument_elements", "Elements of arguments",
+          "numbers in its arguments; which of them are parameters of a model is unknown"),
 )  # fmt: skip
 
 SUMMARY = (
@@ -106,6 +115,7 @@ def memory_viewer(
     tables = (
         Table("programs", PROGRAMS, program_rows, title="Programs"),
         Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
+        *_plan_tables(chosen, use, is_classic=rules.sorts_programs_by_memory),
         Table("buffers", BUFFERS, _buffer_rows(module, use), title="In use at the peak"),
     )
     return ToolResult(
@@ -119,11 +129,30 @@ def memory_viewer(
     )
 
 
+def _plan_tables(chosen: HostProgram, use: MemoryUse, *, is_classic: bool) -> Iterator[Table]:
+    """What stands at the peak by line, and what may free it; the reference has no such tables."""
+    if is_classic or not use.at_peak:
+        return
+    module = chosen.program.module()
+    yield peak_table(module, use)
+    savings = savings_table(module, use, is_on_cpu=not has_device(chosen.host))
+    if len(savings) and use.memory_space == 0:
+        yield savings
+
+
 def _program_row(each: HostProgram, use: MemoryUse, time_ps: int | None) -> tuple[Cell, ...]:
-    n_instructions = sum(1 for _ in each.program.module().instructions)
+    module = each.program.module()
+    n_instructions = sum(1 for _ in module.instructions)
+    sizes = [use.total_bytes, use.peak_bytes] + [
+        sum(one.size_bytes for one in use.allocations if one.kind == kind)
+        for kind in ("parameter", "output", "temporary")
+    ]
+    total, peak, *of_kinds = sizes if module.buffers is not None else [None] * len(sizes)
+    arguments = None if module.entry is None else module.entry.parameters
+    n_elements = None if arguments is None else sum(one.shape.n_elements for one in arguments)
     return (
-        each.host.name, str(each.program.id), each.program.name, n_instructions,
-        use.total_bytes, use.peak_bytes, None if time_ps is None else time_ps / 1e6,
+        each.host.name, str(each.program.id), each.program.name, n_instructions, total, peak,
+        None if time_ps is None else time_ps / 1e6, *of_kinds, n_elements,
     )  # fmt: skip
 
 

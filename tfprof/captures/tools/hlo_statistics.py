@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,9 @@ from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.core.text.claims import Claim, unknown
 from tfprof.core.text.short_names import folded
+
+_RESULT = re.compile(r"%?\S+ = (?P<shape>\(.*?\)|\S+) [\w-]+\(")
+_LAYOUT = re.compile(r"\{[^{}]*\}|/\*[^*]*\*/")
 
 COLUMNS = timed_by(
     "device",
@@ -101,7 +105,8 @@ def hlo_stats(
         rows.append(_row(rank, op, share, so_far, peaks, core, rules))
     title = "Instructions"
     title += "" if rules.counts_idle_time else ", shares of the time of all"
-    table = Table("instructions", COLUMNS, rows, title=title)
+    of_reference = Table("instructions", COLUMNS, rows, title=title)
+    table = of_reference if rules.writes_zeros else _with_shapes(of_reference)
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
         "hlo-stats",
@@ -116,8 +121,27 @@ def hlo_stats(
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),
-        gviz=reference_json("hlo_stats", table, shown_ops(ops)),
+        gviz=reference_json("hlo_stats", of_reference, shown_ops(ops)),
     )
+
+
+def _with_shapes(table: Table) -> Table:
+    """The table with the shapes of results, which the reference has only in the text."""
+    shapes = map(shape_of, map(str, table.column("hlo_op_expression")))
+    rows = [(*row, shape) for row, shape in zip(table.rows, shapes, strict=True)]
+    return replace(table, columns=(*table.columns, shared.SHAPE), rows=rows)
+
+
+def shape_of(expression: str) -> str:
+    """The shape of the result in the text of an instruction; empty if it has none.
+
+    >>> shape_of("%a.1 = f32[8,4]{1,0:T(8,128)} dot(f32[8,2]{1,0} %b, f32[2,4]{1,0} %c)")
+    'f32[8,4]'
+    >>> shape_of("%w = (s32[], f32[8]{0}) while((s32[], f32[8]{0}) %t)")
+    '(s32[], f32[8])'
+    """
+    found = _RESULT.match(expression)
+    return _LAYOUT.sub("", found["shape"]) if found else ""
 
 
 def _row(

@@ -56,9 +56,19 @@ def run(
     if chosen and not tool and not (timeline and set(chosen) == {"step"}):
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
-        from tfprof.insight.diff.ask import diff, look_at, side_of
+        from tfprof.insight.diff.ask import diff, diff_sampled, is_sampled, look_at, side_of
         from tfprof.insight.diff.comparable import same_recording
 
+        if is_sampled(before) or is_sampled(after):
+            _check_sampled(view=view, tool=tool, timeline=timeline)
+            sampled = diff_sampled(before, after)
+            if choice.outfile is not None and choice.outfile.endswith(_PPROF):
+                _write_sampled(before, after, target)
+            else:
+                target.write(
+                    written(sampled, choice.format or FORMATS[0], table or "", top, target)
+                )
+            return
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
         reader = partial(read_for, question, reading=(engine, memory))
         sides = [
@@ -109,6 +119,28 @@ def _write_pprof(sides: list[Side], target: Target) -> None:
     target.write_packed([subtracted(*profiles).SerializeToString()])
 
 
+def _check_sampled(**chosen: str | None) -> None:
+    for name, value in chosen.items():
+        if value is not None:
+            raise UsageError(f"option --{name} is for runs; device memory profiles have no {name}")
+
+
+def _write_sampled(before: str, after: str, target: Target) -> None:
+    """Write the difference of two device memory profiles."""
+    from tfprof.core.wire import messages
+    from tfprof.files.compression import decompressed
+    from tfprof.files.open import load_file
+    from tfprof.insight.diff.pprof_difference import subtracted
+
+    profiles = [
+        messages.parse(
+            messages.Profile, decompressed(bytes(load_file(path).data), path), source=path
+        )
+        for path in (before, after)
+    ]
+    target.write_packed([subtracted(*profiles).SerializeToString()])
+
+
 def _write_timeline(sides: list[Side], step: int | None, path: str, force: bool) -> None:
     from tfprof.insight.diff.timeline import timeline_of_both
 
@@ -126,7 +158,8 @@ command = Command(
     is_cached=True,
     params=[
         HelpedArgument("before", "BEFORE", "A run: a log folder (its latest run), a capture, a "
-                       "saved profile, or a folder with the files of a run.", type=InputPath()),
+                       "saved profile, a folder with the files of a run, or a device memory "
+                       "profile of JAX.", type=InputPath()),
         HelpedArgument("after", "AFTER", "The run to compare it with.", type=InputPath()),
         CommandOption(["--view"], type=Choice(["scope", "graph", "op", "code"]),
                       section=_WHAT, help="Compare this view row by row. [default: steps and ops]"),

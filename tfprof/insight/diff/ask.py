@@ -19,9 +19,11 @@ from tfprof.files.remote.path import as_path
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profile_files import profiler_of
 from tfprof.inputs.profiler import Profiler
-from tfprof.inputs.resolve import resolve
+from tfprof.inputs.resolve import Kind, resolve
 from tfprof.inputs.run_files import find_run_files
+from tfprof.inputs.sampled import device_memory_stacks
 from tfprof.insight.diff.answer import answer_of
+from tfprof.insight.diff.device_memory import diff_device_memory
 from tfprof.insight.diff.difference import Match, difference
 from tfprof.insight.diff.side import Side
 from tfprof.insight.diff.tables import diff_results, diff_tables
@@ -68,15 +70,43 @@ def diff(
                           {table.name: table})  # fmt: skip
     if isinstance(first, ViewTree) and isinstance(second, ViewTree):
         return diff_views(first, second)
+    if is_sampled(first) or is_sampled(second):
+        if view or tool or asked:
+            raise UsageError("device memory profiles have no views, tools, steps or hosts")
+        return diff_sampled(first, second)
     one, other = side_of(first), side_of(second)
     if view and tool:
         raise UsageError("view and tool cannot be compared at once; choose one")
     if view:
         answer = diff_views(one.profiler.view(view, options), other.profiler.view(view, options))
         return replace(answer, notes=(*answer.notes, *one.warnings, *other.warnings))
-    if tool:
-        return _of_tool(one, other, tool, asked)
-    return answer_of(difference(one, other, match))
+    return _of_tool(one, other, tool, asked) if tool else answer_of(difference(one, other, match))
+
+
+def is_sampled(thing: Any) -> bool:
+    """Whether it is the path of sampled call stacks."""
+    return isinstance(thing, (str, os.PathLike)) and bool(resolve([thing]).of({Kind.STACKS}))
+
+
+def diff_sampled(first: Any, second: Any) -> ToolResult:
+    """Compare two device memory profiles of JAX.
+
+    Args:
+        first: The path of the profile before.
+        second: That of the profile after.
+
+    Raises:
+        UsageError: One is not a path.
+        UnknownFormatError: One is something else.
+        InputError: One cannot be read.
+    """
+    for thing in (first, second):
+        if not isinstance(thing, (str, os.PathLike)):
+            kind = type(thing).__name__
+            raise UsageError(f"{kind} cannot be compared with a device memory profile of JAX")
+    both = resolve([first, second])
+    before, after = (device_memory_stacks(one, "tfprof diff") for one in both)
+    return diff_device_memory(before, after, *[as_path(one.path).name for one in both])
 
 
 def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = open_run) -> Side:

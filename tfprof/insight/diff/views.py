@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.run.columns import amount, count, text
-from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.columns.columns import BoolArray
 from tfprof.core.columns.matching import matched, numbered
@@ -18,6 +18,7 @@ from tfprof.insight.diff.noise import Change, change
 from tfprof.insight.diff.side import Float64Array, op_costs
 from tfprof.insight.diff.structure import plain_name
 from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.from_captures.captured_lines import OF_LINES
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
 
@@ -61,9 +62,12 @@ def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
             cells += [before, after]
         rows.append((-abs(time.difference), tuple(cells)))
     rows.sort(key=lambda row: (row[0], str(row[1][0])))
+    lines = {one.text: None for tree in trees for one in tree.notices if one.code == OF_LINES}
+    title = f"{kind.capitalize()} view"
     table = Table(kind, (*VIEW_COLUMNS, *_pairs_of(counts)), [cells for _, cells in rows],
-                  title=f"{kind.capitalize()} view, a step on average")  # fmt: skip
-    return ToolResult("diff", f"{kind.capitalize()} view: before and after", (), {kind: table})
+                  title=title if lines else f"{title}, a step on average")  # fmt: skip
+    notes = tuple(Note("info", text) for text in lines)
+    return ToolResult("diff", f"{title}: before and after", (), {kind: table}, notes=notes)
 
 
 def changed_rows(first: ViewTree, second: ViewTree) -> list[tuple[int | None, int | None, Change]]:

@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.frames import StackTable
+from tfprof.core.columns.library_files import is_library_file
 
 NO_FRAME = -1
-
-_LIBRARY = re.compile(
-    r"""
-    (?:^|/)(?:site-packages|dist-packages)/
-  | (?:^|/)lib/python\d+\.\d+/                  # the standard library
-  | /python\d*/lib/                             # the same on Windows, C:\Python311\Lib
-  | (?:^|/)tensorflow/(?:python|contrib|compiler|core|dtensor|lite|_api)/
-  | (?:^|/)(?:keras|tf_keras)/src/
-  | ^(?:tensorflow|tensorflow_estimator|keras|tf_keras|tf_slim)/   # recorded without a folder
-  | ^<(?:frozen|attrs|decorator-gen|__array_function__)\b
-  | __autograph_generated_file                  # a copy of a user's function, gone by now
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def is_library_file(file: str) -> bool:
-    """Whether a recorded file belongs to Python, TensorFlow, Keras or an installed package.
-
-    Code typed into a shell or a notebook (``<stdin>``, ``<ipython-input-…>``) is the user's.
-
-    Example:
-        >>> is_library_file("/usr/lib/python3.11/contextlib.py"), is_library_file("net/train.py")
-        (True, False)
-    """
-    return _LIBRARY.search(file.replace("\\", "/")) is not None
 
 
 def same_lines(stacks: StackTable) -> Int64Array:

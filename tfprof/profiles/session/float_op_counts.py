@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -111,6 +111,11 @@ _INCOMPLETE = (
 )
 
 
+def _is_of_jax(type_: str) -> bool:
+    """Whether an op is a primitive of JAX, ``dot_general``; types of TensorFlow are ``MatMul``."""
+    return type_[:1].islower()
+
+
 class _CountedState(NamedTuple):
     """The state that counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
@@ -155,6 +160,7 @@ class FloatOpCounts:
         self._logged = {name: flops for name, flops in pairs if flops}
         self._logged_rows: tuple[tuple[int, int], Int64Array] = (-1, -1), np.zeros(0, np.int64)
         self._registered: dict[str, int] = {}
+        self._compiled: Callable[[], Mapping[str, int]] | None = None
         self._incomplete: set[int] = set()
         self._counted: _Counted | None = None
 
@@ -163,6 +169,10 @@ class FloatOpCounts:
         self._registered |= counts
         if self._registered and self._profile.classic:
             self._write(self._registered_rows())
+
+    def take_compiled(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        """Take float operations of ops that the compiler's costs are of, by name, when needed."""
+        self._compiled = counts
 
     def count_new_ops(self) -> None:
         """In classic mode, count the ops that are new since the last call."""
@@ -222,6 +232,11 @@ class FloatOpCounts:
 
         profile, ops = self._profile, self._profile.ops
         result = count_profile_flops(program_of_ops(ops, self._given(), keep_names=False), profile)
+        if self._compiled is not None and any(map(_is_of_jax, result.without_formula)):
+            self._registered = {**self._compiled(), **self._registered}
+            self._compiled = None
+            program = program_of_ops(ops, self._given(), keep_names=False)
+            result = count_profile_flops(program, profile)
         flops, runs = ops.static_float_ops()
         is_ours = np.arange(len(ops)) >= self._n_saved
         is_ours[self._rows_of_log()] = False
@@ -230,8 +245,7 @@ class FloatOpCounts:
         self._overwrite(flops, self._registered_rows())
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
         by_type = result.without_formula
-        # Primitives of JAX are lower-case, ``dot_general``; types of TensorFlow are ``MatMul``.
-        compiled = {each: n for each, n in by_type.items() if each[:1].islower()}
+        compiled = {each: n for each, n in by_type.items() if _is_of_jax(each)}
         others = {each: n for each, n in by_type.items() if each not in compiled}
         profile.notices.set(
             "no-formula",

@@ -14,17 +14,20 @@ import numpy as np
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Table
+from tfprof.captures.tools.device_memory import is_device_memory
 from tfprof.core.text.characters import escaped
 from tfprof.errors import TfprofError
 from tfprof.inputs.opened import Opened
 from tfprof.insight.diff.answer import answer_of
 from tfprof.insight.diff.ask import side_of_opened
+from tfprof.insight.diff.device_memory import diff_device_memory
 from tfprof.insight.diff.difference import difference
 from tfprof.insight.diff.noise import Change
 from tfprof.insight.diff.side import Side
 from tfprof.insight.diff.trees import changed_tree
 from tfprof.ui.pages.blocks_of_results import notes_block, table_block
 from tfprof.ui.pages.document import Block, Page, column, empty, words
+from tfprof.ui.pages.precomputed_page import blocks_of
 from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
 from tfprof.ui.pages.view_titles import COMPARE
 
@@ -50,6 +53,8 @@ def compare_page(first: Opened, second: Opened) -> Page:
     """
     about = f"From {first.name} (before) to {second.name} (after)."
     try:
+        if (arrays := _device_memory(first, second)) is not None:
+            return Page(*COMPARE, about, blocks_of(arrays))
         sides = side_of_opened(first), side_of_opened(second)
         found = difference(*sides)
     except TfprofError as error:
@@ -66,6 +71,16 @@ def compare_page(first: Opened, second: Opened) -> Page:
         _scopes(*sides),
     ]
     return Page(*COMPARE, about, blocks)
+
+
+def _device_memory(first: Opened, second: Opened) -> ToolResult | None:
+    """The difference of two device memory profiles; None for other runs."""
+    if first.stacks is None or second.stacks is None:
+        return None
+    before, after = first.stacks(), second.stacks()
+    if not (is_device_memory(before) and is_device_memory(after)):
+        return None
+    return diff_device_memory(before, after, first.name, second.name)
 
 
 def _parts(answer: ToolResult) -> Iterator[Block]:

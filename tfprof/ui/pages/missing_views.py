@@ -35,6 +35,13 @@ def missing_view(kind: ViewKind, opened: Opened) -> str:
     """Why a view is empty; empty text if it is not."""
     if kind != "code" or opened.profiler is None:
         return ""
+    if opened.run is not None and any(map(_has_lines, opened.run().hosts)):
+        return ""  # the lines of instructions
+    return missing_stacks(opened)
+
+
+def missing_stacks(opened: Opened) -> str:
+    """Why there are no call stacks of ops; empty text if there are some."""
     if opened.run is not None:
         hosts = opened.run().hosts
         if not any(map(_has_frames, hosts)):
@@ -80,7 +87,7 @@ def missing_source(opened: Opened) -> str:
     """Why the page of source lines is empty; empty text if it is not."""
     if opened.run is not None and any(map(_has_lines, opened.run().hosts)):
         return ""
-    if opened.profiler is not None and not missing_view("code", opened):
+    if opened.profiler is not None and not missing_stacks(opened):
         return ""
     return NO_SOURCE
 

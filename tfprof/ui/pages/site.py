@@ -24,6 +24,7 @@ from tfprof.ui.pages.view_titles import COMPARE
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+    from tfprof.core.columns.stacks import Stacks
     from tfprof.inputs.profiler import Profiler
 
 
@@ -245,8 +246,7 @@ def _entries(opened: Opened) -> Iterator[PageEntry]:
     elif opened.trace is not None:
         yield trace_entry(opened)
     elif opened.stacks is not None:
-        stacks_page = loaded("stacks_page", "stacks_page")
-        yield PageEntry("stacks", "Call stacks", "Time", lambda _: stacks_page(opened))
+        yield from _pages_of_stacks(opened, opened.stacks())
     for tool in TABLE_TOOLS:
         hosts = opened.precomputed.get(tool.name)
         if hosts:
@@ -284,6 +284,18 @@ def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
         ("summary", "Model summary", "summary_of_profile"),
     ):
         yield PageEntry(page, title, "Model", partial(loaded("cost_pages", name), profiler))
+
+
+def _pages_of_stacks(opened: Opened, stacks: Stacks) -> Iterator[PageEntry]:
+    from tfprof.captures.tools.device_memory import is_device_memory
+
+    question = "Time"
+    if is_device_memory(stacks):
+        question = "Memory"
+        page = loaded("stacks_page", "device_memory_page")
+        yield PageEntry("memory", "Device memory", question, lambda _: page(opened))
+    stacks_page = loaded("stacks_page", "stacks_page")
+    yield PageEntry("stacks", "Call stacks", question, lambda _: stacks_page(opened))
 
 
 def trace_entry(opened: Opened) -> PageEntry:

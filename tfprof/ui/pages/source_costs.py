@@ -13,10 +13,10 @@ from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.run.run import Host
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.core.columns.frames import Frame
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.core.text.metrics import METRIC_FORMS
 from tfprof.options.spec import UNASKED
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.ui.pages.view_code import frames_of, library_rows, with_hidden
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import LineAmounts

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tfprof.captures.show.tool_values import number_text
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.core.text.characters import escaped
 from tfprof.errors import EmptyProfileError
 from tfprof.inputs.opened import Opened
-from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.ui.pages.document import Block, Page, empty, remarks, words
-from tfprof.ui.pages.missing_views import NO_SOURCE, missing_view
+from tfprof.ui.pages.missing_views import NO_SOURCE, missing_stacks
 from tfprof.ui.pages.source_costs import (
     OPTIONS,
     Costs,
@@ -45,7 +45,7 @@ def source_page(opened: Opened, params: Mapping[str, str]) -> Page:
         costs = costs_of_programs(opened.run().hosts)
         title = "Lines that compiled programs were made for"
         parts.append(("programs", title, "instructions", costs))
-    if opened.profiler is not None and not missing_view("code", opened):
+    if opened.profiler is not None and not missing_stacks(opened):
         try:
             costs = costs_of_stacks(opened.views().view("code", OPTIONS))
             parts.append(("stacks", "Lines that made ops", "function", costs))

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfprof.captures.tools.device_memory import device_memory
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.stacks import StackFrame, Stacks
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.document import Page
+from tfprof.ui.pages.precomputed_page import blocks_of
 from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
 
 _UNITS = {
@@ -39,6 +41,13 @@ def stacks_page(opened: Opened) -> Page:
     n_samples = len(stacks.nodes)
     about = f"{n_samples:,} sample{'' if n_samples == 1 else 's'} of another program's call stacks."
     return Page("stacks", "Call stacks", about, [block])
+
+
+def device_memory_page(opened: Opened) -> Page:
+    """The page of a device memory profile; errors are those of reading it."""
+    assert opened.stacks is not None, "site.py lists it only where there are stacks"
+    about = "Arrays that the program held on devices, by the line that made them."
+    return Page("memory", "Device memory", about, blocks_of(device_memory(opened.stacks())))
 
 
 def _preorder(parents: Int64Array) -> tuple[Int64Array, Int64Array]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.frames import Frame
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.core.columns.tree import Tree
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
-from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.ui.pages.source_lines import source_texts
 from tfprof.ui.pages.tree_block import HiddenRows, Places
 from tfprof.views.result import ViewTree

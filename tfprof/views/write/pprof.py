@@ -15,6 +15,7 @@ import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.frames import Frame
+from tfprof.core.columns.library_files import is_library_file
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.varints import (
     encode_int64_fields,
@@ -23,7 +24,6 @@ from tfprof.core.wire.varints import (
 )
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.profiles.accounting.library_frames import is_library_file
 from tfprof.profiles.write.device_pprof import PprofTables
 from tfprof.profiles.write.wire_encoding import encode_packed
 from tfprof.views.code import GRADIENT_SUFFIX, CodeTree

@@ -1,0 +1,118 @@
+"""What stands at the peak of a compiled program, by scope and line, and what may free it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tfprof.captures.facts.hlo_programs import HostProgram, programs_of
+from tfprof.captures.facts.host_devices import has_device
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.hlo.buffers import BufferUse, MemoryUse, memory_use
+from tfprof.captures.hlo.memory_savings import Saving, memory_savings, place_of
+from tfprof.captures.hlo.value_flow import Users, flow_of, scope_of
+from tfprof.captures.model.hlo import HloModule
+from tfprof.captures.read.hlo import HloProgram
+from tfprof.captures.run.columns import amount, count, text
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host
+from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.program_times import program_times
+
+PEAK_LINES: Final = (
+    text("source", "Line", "the user's line that the values were made for; empty if unknown"),
+    text("scope", "Scope", "the framework's scope, or that the values are arguments"),
+    amount("size_bytes", "At the peak", "bytes", "bytes of its values in use at the peak"),
+    amount("share", "Share", "fraction", "part of all that is in use at the peak"),
+    count("values", "Values", "how many values"),
+    text("largest", "Largest", "instruction of the largest value", links=("graph-viewer",)),
+)  # fmt: skip
+
+SAVINGS: Final = (
+    text("action", "Action", "donate, recompute or shard"),
+    text("what", "What", "the values that it is about"),
+    amount("at_most_bytes", "Frees at most", "bytes",
+           "upper bound of what it frees at the peak; n/a if nothing bounds it"),
+    count("values", "Values", "how many values"),
+    text("source", "Line", "line of the largest of them; empty if unknown"),
+    text("how", "How", "what to do, and on which condition it helps"),
+)  # fmt: skip
+
+_ARGUMENTS: Final = "(arguments)"
+_CONSTANTS: Final = "(constants)"
+
+
+class LargestPlan(NamedTuple):
+    """The program that needs the most memory of those that ran on a host.
+
+    Attributes:
+        program: Its title.
+        peak_bytes: Its peak.
+        savings: What may free memory then, with known bounds only, the largest first.
+    """
+
+    program: str
+    peak_bytes: int
+    savings: tuple[Saving, ...]
+
+
+@fact
+def largest_plan(host: Host) -> LargestPlan | None:
+    """The plan with the highest peak of the programs that ran; None if no program has a plan."""
+    time_of = program_times([host])
+    found: tuple[HloProgram, MemoryUse] | None = None
+    for program in programs_of(host):
+        if time_of(HostProgram(host, program)) and program.module().buffers is not None:
+            use = memory_use(program.module())
+            if found is None or use.peak_bytes > found[1].peak_bytes:
+                found = program, use
+    if found is None:
+        return None
+    program, use = found
+    savings = memory_savings(program.module(), use, is_on_cpu=not has_device(host))
+    known = tuple(one for one in savings if one.at_most_bytes is not None)
+    return LargestPlan(program.title, use.peak_bytes, known)
+
+
+def peak_table(module: HloModule, use: MemoryUse) -> Table:
+    """Values in use at the peak, added up by line and scope.
+
+    Args:
+        module: The program.
+        use: Its use of one memory.
+    """
+    users_of = module.entry.users() if module.entry else {}
+    groups: dict[tuple[str, str], list[BufferUse]] = {}
+    for one in use.at_peak:
+        groups.setdefault(_origin(module, users_of, one), []).append(one)
+    whole = sum(one.size_bytes for one in use.at_peak)
+    rows: list[tuple[Cell, ...]] = []
+    for (place, scope), values in groups.items():
+        largest = max(values, key=lambda one: one.size_bytes)
+        size = sum(one.size_bytes for one in values)
+        name = largest.instruction.name if largest.instruction else largest.name
+        rows.append((place, scope, size, part(size, whole), len(values), name))
+    rows.sort(key=lambda row: (-int(row[2] or 0), str(row[0]), str(row[1])))
+    title = "In use at the peak, by line and scope"
+    return Table("peak_lines", PEAK_LINES, rows, title=title)
+
+
+def savings_table(module: HloModule, use: MemoryUse, *, is_on_cpu: bool) -> Table:
+    """What may free memory at the peak; arguments as for ``memory_savings``."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.action, one.what, one.at_most_bytes, one.n, one.place, one.how)
+        for one in memory_savings(module, use, is_on_cpu=is_on_cpu)
+    ]
+    return Table("savings", SAVINGS, rows, title="What may free memory at the peak")
+
+
+def _origin(module: HloModule, users_of: Users, one: BufferUse) -> tuple[str, str]:
+    """Line and scope of a value."""
+    if one.allocation.is_parameter:
+        return "", _ARGUMENTS
+    if one.allocation.is_constant:
+        return "", _CONSTANTS
+    scope = ""
+    if one.instruction is not None:
+        through = flow_of(users_of, one.instruction, one.buffer.index).through
+        scope = next(filter(None, map(scope_of, (one.instruction, *through))), "")
+    return place_of(module, users_of, one), scope
