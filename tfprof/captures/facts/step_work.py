@@ -24,6 +24,10 @@ from tfprof.core.columns.columns import Int64Array, no_rows, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
 
+PROCESSOR = -1
+"""The processor of a host, as a device; hosts on one machine share it."""
+
+
 @dataclass(frozen=True, eq=False)
 class StepWork:
     """Ops in the periods of the steps of a host; one row for each op, step and device.
@@ -31,7 +35,7 @@ class StepWork:
     Attributes:
         ops: The ops.
         op: Index in ``ops``, shape (n,).
-        device: Number of the device on the host, 0 for its processor, shape (n,).
+        device: Number of the device on the host, or ``PROCESSOR``, shape (n,).
         group: The step, shape (n,).
         runs: Number of runs, shape (n,).
         self_ps: Self time, shape (n,).
@@ -80,33 +84,44 @@ def step_work(host: Host) -> StepWork:
     else:
         devices = _of_cpu(host, describe)
     ops: dict[RanOp, int] = {}
-    columns: list[list[Int64Array]] = [[no_rows()] for _ in range(5)]
+    parts = [_NO_ROWS]
     overlap = False
     for each in devices:
         overlap |= _overlap(each.steps)
-        place = _steps_at(each.steps, each.starts_ps)
-        rows = np.flatnonzero((place >= 0) & (each.of_event >= 0))
-        numbers = np.array([ops.setdefault(op, len(ops)) for op in each.ops] or [0], np.int64)
-        kernels = distinct_rows([numbers[each.of_event[rows]], place[rows], each.kinds[rows]])
-        sums = sums_by(kernels.place, each.self_ps[rows], len(kernels.counts))
-        found = distinct_rows([kernels.values[:, 0], kernels.values[:, 1]])
-        runs = np.zeros(len(found.counts), np.int64)
-        np.maximum.at(runs, found.place, kernels.counts)
-        of_device = (
-            found.values[:, 0], np.full(len(runs), each.device, np.int64),
-            each.steps.times.groups[found.values[:, 1]], runs,
-            sums_by(found.place, sums, len(runs)),
-        )  # fmt: skip
-        for column, values in zip(columns, of_device, strict=True):
-            column.append(values)
-    return StepWork(list(ops), *(np.concatenate(column) for column in columns), overlap)
+        parts.append(_rows_of(each, ops))
+    op, device, group, runs, self_ps = map(np.concatenate, zip(*parts, strict=True))
+    return StepWork(list(ops), op, device, group, runs, self_ps, overlap)
+
+
+_NO_ROWS = (no_rows(),) * 5
+
+
+def _rows_of(device: _Events, ops: dict[RanOp, int]) -> tuple[Int64Array, ...]:
+    """The columns of ``StepWork`` of a device; enters its ops."""
+    place = _steps_at(device.steps, device.starts_ps)
+    rows = np.flatnonzero((place >= 0) & (device.of_event >= 0))
+    numbers = np.array([ops.setdefault(op, len(ops)) for op in device.ops] or [0], np.int64)
+    kernels = distinct_rows([numbers[device.of_event[rows]], place[rows], device.kinds[rows]])
+    kernel_ps = sums_by(kernels.place, device.self_ps[rows], len(kernels.counts))
+    found = distinct_rows([kernels.values[:, 0], kernels.values[:, 1]])
+    runs = np.zeros(len(found.counts), np.int64)
+    np.maximum.at(runs, found.place, kernels.counts)
+    return (
+        found.values[:, 0], np.full(len(runs), device.device, np.int64),
+        device.steps.times.groups[found.values[:, 1]], runs,
+        sums_by(found.place, kernel_ps, len(runs)),
+    )  # fmt: skip
+
+
+_MOST_OVERLAP = 0.01
+"""Rounding, and ops of a TPU that end shortly after their step, overlap less than this share."""
 
 
 def _overlap(steps: HostSteps) -> bool:
     order = np.argsort(steps.times.start_ps, kind="stable")
-    starts = steps.times.start_ps[order]
-    ends = (starts + steps.times.duration_ps[order])[:-1]
-    return bool((starts[1:] < ends).any())
+    starts, took = steps.times.start_ps[order], steps.times.duration_ps[order]
+    overlap_ps = np.maximum((starts + took)[:-1] - starts[1:], 0).sum()
+    return bool(overlap_ps > _MOST_OVERLAP * took.sum())
 
 
 def _steps_at(steps: HostSteps, at_ps: Int64Array) -> Int64Array:
@@ -132,7 +147,7 @@ def _of_cpu(host: Host, describe: Descriptions) -> Iterator[_Events]:
     ops, place = describe.of_events(timeline, events)
     [steps] = steps_of_host(host)
     kinds = np.zeros(len(events), np.int64)
-    yield _Events(0, ops, place, timeline.starts_ps[events], own, kinds, steps)
+    yield _Events(PROCESSOR, ops, place, timeline.starts_ps[events], own, kinds, steps)
 
 
 def _of_gpus(host: Host, describe: Descriptions) -> Iterator[_Events]:
