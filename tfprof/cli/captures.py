@@ -145,7 +145,7 @@ def _text_of(path: str) -> str:
 
     Raises:
         InputError: It cannot be read.
-        UsageError: It is no text.
+        UsageError: It is not a text.
     """
     from tfprof.files.disk import read_file
     from tfprof.files.remote.path import named

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -56,6 +57,16 @@ def identifies(machine: str) -> bool:
     return machine.lower() not in _SHARED_NAMES
 
 
+def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Model of the processor; empty if the system does not tell it."""
+    try:
+        lines = cpuinfo.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, "")
+
+
 def folder() -> Path | None:
     """The folder of measured peaks; None if the user wants none, or has no home."""
     chosen = os.environ.get(FOLDER)
@@ -86,7 +97,13 @@ def read_peaks(machine: str) -> MeasuredPeaks | None:
         is_sound = known.machine == machine and all(0 < float(rate) < 1e24 for rate in rates)
     except (OSError, ValueError, TypeError, AttributeError):
         return None
-    return known if is_sound else None
+    return known if is_sound and not _is_replaced(known) else None
+
+
+def _is_replaced(known: MeasuredPeaks) -> bool:
+    """Whether this machine has the measured one's name, but another processor."""
+    now = processor() if known.machine == socket.gethostname() else ""
+    return bool(now and known.processor) and now != known.processor
 
 
 def write_peaks(peaks: MeasuredPeaks) -> Path:

@@ -1,6 +1,6 @@
 """Which products that ran are work of the model, and which compute something a second time.
 
-A product inside a checkpoint that its backward pass computes again is no work of the model: the
+A product inside a checkpoint that its backward pass computes again is not work of the model: the
 forward pass computed it before. But a compiler removes a forward pass whose result nothing uses,
 as with ``jax.grad`` of a loss in one checkpoint. Then the second computation is the only one, and
 counts.

@@ -41,7 +41,7 @@ class RanOp(NamedTuple):
         products: Its products.
         flops: All of its float operations, with those of its products.
         n_bytes: Bytes that it moves in the main memory.
-        source: Who states its cost; empty if nobody does.
+        source: Who states its cost; empty if it is unknown.
         unknown: Why its float operations are unknown, or incomplete.
     """
 

@@ -23,7 +23,6 @@ from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array, no_rows, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
-
 PROCESSOR = -1
 """The processor of a host, as a device; hosts on one machine share it."""
 
@@ -84,16 +83,13 @@ def step_work(host: Host) -> StepWork:
     else:
         devices = _of_cpu(host, describe)
     ops: dict[RanOp, int] = {}
-    parts = [_NO_ROWS]
+    parts: list[tuple[Int64Array, ...]] = [(no_rows(),) * 5]
     overlap = False
     for each in devices:
         overlap |= _overlap(each.steps)
         parts.append(_rows_of(each, ops))
     op, device, group, runs, self_ps = map(np.concatenate, zip(*parts, strict=True))
     return StepWork(list(ops), op, device, group, runs, self_ps, overlap)
-
-
-_NO_ROWS = (no_rows(),) * 5
 
 
 def _rows_of(device: _Events, ops: dict[RanOp, int]) -> tuple[Int64Array, ...]:

@@ -119,6 +119,6 @@ def costs_of_text(text: str, name: str = "costs") -> CallCosts:
 def _whole(call: str, name: str, number: Any) -> int:
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
     if not is_number or not math.isfinite(number) or not 0 <= number < 1e30:
-        raise UsageError(f"{call}: {name} = {number!r} is no number from 0 on")
+        raise UsageError(f"{call}: {name} = {number!r} is not a number from 0 on")
     whole: int = round(number)
     return whole

@@ -128,7 +128,7 @@ def plain_path(op_name: str) -> str:
 
 
 def base_name(name: str) -> str:
-    """The instruction that XLA's rematerialization copied; empty if a name is no copy.
+    """The instruction that XLA's rematerialization copied; empty for others.
 
     >>> base_name("fusion.3.remat2"), base_name("fusion.3")
     ('fusion.3', '')

@@ -28,13 +28,13 @@ UTILIZATION_COLUMNS = timed_by(
     text("model_flops_source", "Counted by", "who counted them"),
     count("executed_flops", "Executed FLOPs", "float operations of all products that ran in a "
           "step, on all devices"),
-    count("other_flops", "Other FLOPs", "float operations in a step that are no products, such as "
+    count("other_flops", "Other FLOPs", "float operations in a step outside of products, such as "
           "sums and activations; they count in neither"),
     amount("uncounted", "Uncounted", "fraction",
            "part of the self time of ops whose float operations are unknown"),
     amount("period_ms", "Period", "ms", "from the start of a step to that of the next, on average"),
     count("steps", "Steps", "steps that count"),
-    count("devices", "Devices", "devices that ran ops in them; the processors of a machine are one"),
+    count("devices", "Devices", "devices that ran ops in them; processors of a machine are one"),
     amount("peak", "Peak rate", "gflops_per_s", "the most that one device can do"),
     text("precision", "Precision", "the precision of the peak rate"),
     text("operands", "Operands", "element types of the operands of products, with their share of "

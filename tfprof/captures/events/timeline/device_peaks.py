@@ -131,10 +131,12 @@ def product_peak(plane: DescribedPlane, element_type: str, *, amd_model: str = "
         of_16_bits = next((rate for lowest, rate in _NVIDIA if (major, minor) >= lowest), 0)
         per_cycle, precision = _nvidia_rate((major, minor), of_16_bits, element_type)
         table = f"NVIDIA's tables for compute capability {major}.{minor}"
+    clock, cores = (stats.get(name) for name in ("clock_rate", "core_count"))
+    if not isinstance(clock, (int, float)) or not isinstance(cores, int):
+        return TypedPeak(0.0, "", "")
     if not per_cycle or not of_16_bits or not whole:
         return TypedPeak(0.0, "", "")
-    clock, cores = stats.get("clock_rate"), stats.get("core_count")
-    ghz = clock / 1e6 if isinstance(clock, (int, float)) else 0.0
+    ghz = clock / 1e6
     source = (
         f"{table}: {per_cycle} float operations per cycle and unit, times {cores} units and the "
         f"{ghz:g} GHz in the capture"
