@@ -21,9 +21,8 @@ _USUAL: Final = "bf16"
 """The type that counts where the capture does not tell it: that of the highest peak rate, so that
 utilization is rather too low than too high."""
 
-GIVE_DEVICE: Final = "--device NAME, or --device FLOPS_PER_SECOND,BYTES_PER_SECOND, gives it"
-MEASURE: Final = "tfprof doctor --measure-peaks on that machine measures it"
-
+_GIVE: Final = "--device NAME, or --device FLOPS_PER_SECOND,BYTES_PER_SECOND, gives the peak rate"
+_MEASURE: Final = f"tfprof doctor --measure-peaks on that machine measures the peak rate; {_GIVE}"
 
 _CORES: Final = {"tpu-v2": 2, "tpu-v3": 2}
 """Devices of a capture in one device of the table, where these are chips of several cores."""
@@ -39,6 +38,7 @@ class Peak(NamedTuple):
         kind: ``given``, ``table``, ``device`` or ``measured``; empty if unknown.
         source: Where the rates come from.
         unknown: Why the rate is unknown; empty if it is known.
+        remedy: How to make it known.
     """
 
     flops_per_s: float = 0.0
@@ -47,6 +47,7 @@ class Peak(NamedTuple):
     kind: str = ""
     source: str = ""
     unknown: str = ""
+    remedy: str = ""
 
 
 def peak_of(hosts: Sequence[Host], element_type: str, device: str | None = None) -> Peak:
@@ -72,9 +73,11 @@ def peak_of(hosts: Sequence[Host], element_type: str, device: str | None = None)
         if rate.gflops:
             kind = "device" if "own statement" in rate.source else "table"
             return Peak(rate.gflops * 1e9, peaks.hbm_gb * 1e9, rate.precision, kind, rate.source)
-        return Peak(bytes_per_s=peaks.hbm_gb * 1e9, unknown=(
-            f"the device's peak rate for {element_type} is not known: {GIVE_DEVICE}"
-        ))  # fmt: skip
+        return Peak(
+            bytes_per_s=peaks.hbm_gb * 1e9,
+            unknown=f"the device's peak rate for {element_type} is not known",
+            remedy=_GIVE,
+        )
     return _measured(hosts, element_type)
 
 
@@ -83,9 +86,11 @@ def _given(device: str, element_type: str) -> Peak:
     dtype = _DATA_TYPES.get(element_type, 0)
     rate = known.rate(dtype, is_product=True)
     if rate is None:
-        return Peak(bytes_per_s=known.bytes_per_second or 0.0, unknown=(
-            f"{known.name} has no published rate for {element_type}: {GIVE_DEVICE}"
-        ))  # fmt: skip
+        return Peak(
+            bytes_per_s=known.bytes_per_second or 0.0,
+            unknown=f"{known.name} has no published rate for {element_type}",
+            remedy=_GIVE,
+        )
     precision = "as given" if known.any_rate is not None else known.precision(dtype, True)
     about = "" if known.any_rate is not None else f"{known.about}: "
     source = f"{about}{known.source}"
@@ -99,24 +104,27 @@ def _measured(hosts: Sequence[Host], element_type: str) -> Peak:
     machines = sorted({host.machine for host in hosts})
     nameless = [machine for machine in machines if not identifies(machine)]
     if nameless or not machines:
-        return Peak(unknown=(
-            "a processor states no peak rate, and the capture does not name its machine, so that "
-            f"no measured rate can count: {GIVE_DEVICE}"
-        ))  # fmt: skip
+        return Peak(
+            unknown="a processor states no peak rate, and the capture does not name its machine, "
+            "so that no measured rate can count",
+            remedy=_GIVE,
+        )
     found = [read_peaks(machine) for machine in machines]
     known = [each for each in found if each is not None]
     if len(known) < len(found):
         lacking = machines[found.index(None)]
-        return Peak(unknown=(
-            f"a processor states no peak rate, and that of {lacking} was not measured: {MEASURE}; "
-            f"{GIVE_DEVICE}"
-        ))  # fmt: skip
+        return Peak(
+            unknown=f"a processor states no peak rate, and that of {lacking} was not measured",
+            remedy=_MEASURE,
+        )
     rates = [each.flops_per_s.get(element_type, 0.0) for each in known]
     lowest = min(known, key=lambda each: each.flops_per_s.get(element_type, 0.0))
     if not all(rates):
-        return Peak(bytes_per_s=lowest.bytes_per_s, unknown=(
-            f"the peak rate of the processor for {element_type} was not measured: {GIVE_DEVICE}"
-        ))  # fmt: skip
+        return Peak(
+            bytes_per_s=lowest.bytes_per_s,
+            unknown=f"the peak rate of the processor for {element_type} was not measured",
+            remedy=_GIVE,
+        )
     mean = sum(rates) / len(rates)
     source = (
         f"measured on {lowest.machine}, {lowest.measured}: {lowest.library} with "

@@ -11,8 +11,10 @@ from tfprof.captures.hlo.call_costs import CallCosts, costs_of_text
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.utilization_tables import (
+    NO_SCOPE,
     Scope,
     call_table,
+    has_roofline,
     operands_text,
     scope_table,
     scopes_of,
@@ -106,8 +108,8 @@ def _claims(
                 subject, "rate", per_s, "per_s", details={"device_rate": per_s / found.n_devices},
                 words=f"{{value:{form}}} {{subject}} per second, {{device_rate:{form}}} by device.",
             )  # fmt: skip
-    widest = next((one for one in scopes if one.gap_ps), None)
-    if widest is not None and not found.unknown:
+    widest = next((one for one in scopes if one.gap_ps and one.name != NO_SCOPE), None)
+    if widest is not None and has_roofline(found) and not found.unknown:
         per_ms = 1e9 * max(found.n_steps * found.n_devices, 1)
         yield Claim(
             widest.name, "roofline_gap", widest.gap_ps / per_ms, "ms",
@@ -172,6 +174,8 @@ def _on_peak(found: Utilization) -> Claim:
 
 
 def _notes(found: Utilization) -> Iterator[Note]:
+    if found.peak.remedy and not found.unknown:
+        yield Note("warning", f"{found.peak.unknown}: {found.peak.remedy}")
     if found.ops and found.is_least and not found.unknown:
         yield Note(
             "warning",
@@ -192,5 +196,5 @@ def _notes(found: Utilization) -> Iterator[Note]:
             "the float operations are not those of these steps",
         )
     if found.peak.flops_per_s and not found.peak.bytes_per_s and found.n_steps:
-        yield Note("info", "the bandwidth of the memory is not known, so there is no table of "
-                   "scopes")  # fmt: skip
+        yield Note("info", "the bandwidth of the memory is not known, so no scope has a "
+                   "time at peak rates")  # fmt: skip

@@ -50,7 +50,7 @@ UTILIZATION_COLUMNS = timed_by(
 
 SCOPE_COLUMNS = timed_by(
     "device",
-    text("scope", "Scope", "name scope in the program", links=("op-profile",)),
+    text("scope", "Scope", "name scope in the program"),
     amount("self_ms", "Self time", "ms", "time of its ops in a step, on one device"),
     amount("roofline_ms", "At peak rates", "ms", "the time that its ops would take if each reached "
            "the peak rate of the device, or of its memory"),
@@ -68,7 +68,8 @@ SCOPE_COLUMNS = timed_by(
 CALL_COLUMNS = timed_by(
     "device",
     text("call", "Call", "function that is called, or kernel that no compiled program holds"),
-    text("op", "Op", "name of the instruction"),
+    text("op", "Op", "name of the instruction, or of the kernel",
+         links=("hlo-stats", "kernel-stats")),
     text("program", "Program", "compiled program; empty for kernels without one"),
     shared.OCCURRENCES,
     amount("self_ms", "Self time", "ms", "time of its runs in a step, on one device"),
@@ -160,8 +161,8 @@ class Scope:
         op = one.op
         if op.is_counted:
             self.known_ps += one.self_ps
-            compute_ps = op.flops * one.runs / found.peak.flops_per_s * 1e12
-            memory_ps = op.n_bytes * one.runs / found.peak.bytes_per_s * 1e12
+            compute_ps = part(op.flops * one.runs * 1e12, found.peak.flops_per_s)
+            memory_ps = part(op.n_bytes * one.runs * 1e12, found.peak.bytes_per_s)
             if compute_ps >= memory_ps:
                 self.compute_ps += compute_ps
             else:
@@ -173,30 +174,42 @@ class Scope:
 
 
 def scopes_of(found: Utilization) -> list[Scope]:
-    """The scopes with ops, the largest gap first; none if a peak rate is unknown."""
-    if not (found.peak.flops_per_s and found.peak.bytes_per_s):
-        return []
+    """The scopes with ops, the largest gap first, or the longest time if peak rates are unknown."""
     scopes: dict[str, Scope] = {}
     for one in found.ops:
         name = scope_of_path(one.op.path)
         scopes.setdefault(name, Scope(name)).add(one, found)
-    return sorted(scopes.values(), key=lambda one: (-one.gap_ps, -one.unknown_ps, one.name))
+    return sorted(
+        scopes.values(), key=lambda one: (-one.gap_ps, -one.known_ps - one.unknown_ps, one.name)
+    )
 
 
 def scope_table(found: Utilization, scopes: Iterable[Scope]) -> Table:
     """Time of scopes beside the time at peak rates."""
     per = max(found.n_steps * found.n_devices, 1)
+    has_roof = has_roofline(found)
     rows: list[tuple[Cell, ...]] = [
         (
-            one.name, (one.known_ps + one.unknown_ps) / per / 1e9, one.roofline_ps / per / 1e9,
-            one.gap_ps / per / 1e9, part(one.roofline_ps, one.known_ps) if one.known_ps else None,
-            ("Compute" if one.compute_ps >= one.memory_ps else "Memory")
-            if one.roofline_ps else None,
+            one.name, (one.known_ps + one.unknown_ps) / per / 1e9,
+            *(_against_roofline(one, per) if has_roof and one.known_ps else (None,) * 4),
             one.unknown_ps / per / 1e9, round(one.flops / per), round(one.n_bytes / per),
         )
         for one in scopes
     ]  # fmt: skip
     return Table("scopes", SCOPE_COLUMNS, rows, title="Scopes, and the speed of light")
+
+
+def has_roofline(found: Utilization) -> bool:
+    """Whether both peak rates are known."""
+    return bool(found.peak.flops_per_s and found.peak.bytes_per_s)
+
+
+def _against_roofline(one: Scope, per: int) -> tuple[Cell, ...]:
+    limit = "Compute" if one.compute_ps >= one.memory_ps else "Memory"
+    return (
+        one.roofline_ps / per / 1e9, one.gap_ps / per / 1e9, part(one.roofline_ps, one.known_ps),
+        limit if one.roofline_ps else None,
+    )  # fmt: skip
 
 
 def call_table(found: Utilization) -> Table:
