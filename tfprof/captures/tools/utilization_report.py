@@ -67,7 +67,7 @@ def utilization(
     scopes = scopes_of(found)
     scope = scope_of([one.name for one in run.chosen(host)], step)
     tables = {
-        "utilization": utilization_table(found, tokens, examples),
+        "mfu": utilization_table(found, tokens, examples),
         "scopes": scope_table(found, scopes),
         "calls": call_table(found),
     }

@@ -121,7 +121,7 @@ def utilization_table(found: Utilization, tokens: float | None, examples: float 
         f"{peak.kind}: {peak.source}" if peak.kind else None, peak.bytes_per_s / 1e9 or None,
         *rates,
     )  # fmt: skip
-    return Table("utilization", UTILIZATION_COLUMNS, [cells], title="MFU and HFU")
+    return Table("mfu", UTILIZATION_COLUMNS, [cells], title="MFU and HFU")
 
 
 @dataclass(slots=True)

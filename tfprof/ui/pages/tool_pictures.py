@@ -97,7 +97,7 @@ def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list
 
 def _of_utilization(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """The same, of what is known."""
-    table = result.tables.get("utilization")
+    table = result.tables.get("mfu")
     return [] if table is None else [_cards(table, but=(None, ""))]
 
 
@@ -323,6 +323,6 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
 DRAWN_TABLES: Mapping[str, str] = {
     "op-profile": "ops",
     "monitor": "monitor",
-    "utilization": "utilization",
+    "utilization": "mfu",
 }
 """Tables that a picture shows completely, so that they are left out below it."""
