@@ -20,7 +20,7 @@ def again(flops=10, path="mlp/dot_general", depth=1):
 BACKWARD = Product(20, "f32", "jit(f)/mlp/dot_general", 0, is_backward=True)
 
 
-def test_what_ran_before_is_no_work_a_second_time():
+def test_what_ran_before_is_not_work_a_second_time():
     ops = [ran("a", forward()), ran("b", again()), ran("c", BACKWARD)]
     assert model_flops(ops) == [10, 0, 20]
 

@@ -51,7 +51,7 @@ def test_a_loop_multiplies_by_its_known_rounds_only(config, times):
     assert bool(unknown) == (not config)
 
 
-def test_of_branches_one_runs_and_nobody_knows_which():
+def test_which_branch_runs_is_unknown():
     branch = op("c", "conditional", "f32[4,16]", "a", calls=["body"])
     assert products(A, branch, body=[A, B, dot()]).unknown
     assert not products(A, branch, body=[A, op("neg", "negate", "bf16[4,8]", "a")]).unknown

@@ -23,6 +23,7 @@ from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.distinct import distinct_rows
 
+OUTSIDE: Final = "it ran outside of compiled programs"
 NO_PROGRAM: Final = "the capture does not hold its program"
 
 PROGRAM, CAPTURE, AUTHOR = "shapes in the program", "the capture", "the kernel's author"
@@ -197,6 +198,6 @@ def _other_kernels(timeline: Timeline, events: Int64Array) -> Iterable[tuple[Ran
         category = parsed.type or WITHOUT_OP
         path = plain_path(parsed.name)
         yield (
-            RanOp("", name, category, path, unknown="it ran outside of compiled programs"),
+            RanOp("", name, category, path, unknown=OUTSIDE),
             rows[np.flatnonzero(found.place == number)],
         )

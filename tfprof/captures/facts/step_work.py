@@ -6,21 +6,23 @@ program launched it outside of its marks: a period and the work in it belong tog
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.ops.executions import host_executions
 from tfprof.captures.events.ops.tpu_ops import OPS, OpMetadata, device_spans, first_kind
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.host_devices import has_gpu, uses_tpu
-from tfprof.captures.facts.ran_ops import Descriptions, RanOp
+from tfprof.captures.facts.ran_ops import OUTSIDE, Descriptions, RanOp
 from tfprof.captures.facts.run_steps import steps_of_host
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import Int64Array, no_rows, sums_by
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
 PROCESSOR = -1
@@ -143,7 +145,31 @@ def _of_cpu(host: Host, describe: Descriptions) -> Iterator[_Events]:
     ops, place = describe.of_events(timeline, events)
     [steps] = steps_of_host(host)
     kinds = np.zeros(len(events), np.int64)
+    yield _framework_products(host, hlo_op.has(np.arange(len(timeline))), steps)
     yield _Events(PROCESSOR, ops, place, timeline.starts_ps[events], own, kinds, steps)
+
+
+def _framework_products(host: Host, is_compiled: BoolArray, steps: HostSteps) -> _Events:
+    """Products that the framework's own ops computed on threads, outside of compiled programs."""
+    timeline = host.timeline
+    ran = host_executions(timeline, host.eager())
+    ops = [
+        RanOp("", op.name, op.type, unknown=OUTSIDE) if _PRODUCT_TYPE.search(op.type) else None
+        for op in ran.names
+    ]
+    is_product = np.array([*(op is not None for op in ops), False], np.bool_)[ran.ops]
+    rows = np.flatnonzero(is_product & ~is_compiled[ran.events])
+    events = ran.events[rows]
+    found = [op for op in ops if op is not None]
+    numbers = np.cumsum([op is not None for op in ops] or [False]) - 1
+    return _Events(
+        PROCESSOR, found, numbers[ran.ops[rows]], timeline.starts_ps[events],
+        timeline.durations_ps[events], np.zeros(len(rows), np.int64), steps,
+    )  # fmt: skip
+
+
+_PRODUCT_TYPE = re.compile("MatMul|Conv[123]D|DepthwiseConv|Einsum|LSTM|GRU|RNN")
+"""Types of TensorFlow's ops that compute products."""
 
 
 def _of_gpus(host: Host, describe: Descriptions) -> Iterator[_Events]:

@@ -197,11 +197,15 @@ def _unknown(
     if counted.overlap:
         return "steps overlap, so the period of one step is not known"
     if not ops:
-        return f"no op was recorded in any step ({how_to_capture.OPS})"
-    if is_given or executed.any():
-        return ""
-    why = nothing_counted(ops)
+        return _without_ops(steps)
+    why = "" if is_given or executed.any() else nothing_counted(ops)
     return why and f"{why}; --flops-per-step gives those of the model"
+
+
+def _without_ops(steps: RunSteps) -> str:
+    if steps.has_ops:
+        return "no op of these steps is in a compiled program, which would tell float operations"
+    return f"no op was recorded in any step ({how_to_capture.OPS})"
 
 
 def nothing_counted(ops: Sequence[OpWork]) -> str:
