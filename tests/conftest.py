@@ -21,6 +21,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 # now and then die in gRPC's handler of forks before they begin.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
+# What was measured on this machine is in no answer to a test.
+os.environ["TFPROF_PEAKS"] = ""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """An installed tfprof brings its own plugin; a source tree names it."""
