@@ -100,7 +100,7 @@ def test_by_hand_on_two_gpus():
 def test_the_peak_rate_is_that_of_the_operands(element_type, peak, precision):
     row = only_row(tools.utilization(on_gpus(compiled(element_type))))
     assert (row["peak"], row["precision"]) == (pytest.approx(peak / 1e9), precision)
-    assert row["peak_source"].startswith("table: NVIDIA's tables")
+    assert row["peak_source"].startswith("NVIDIA's tables")
 
 
 def test_without_a_rate_of_that_type_utilization_is_unknown_and_says_why():
@@ -171,7 +171,7 @@ def test_a_tpu_states_costs_and_its_peak_rate_itself():
     row = only_row(tools.utilization(open_run(space)))
     assert row["model_flops"] == 1000
     assert (row["peak"], row["precision"]) == (pytest.approx(TPU_PEAK / 1e9), "bf16")
-    assert row["peak_source"] == "device: the device's own statement in the capture"
+    assert row["peak_source"] == "the device's own statement in the capture"
     assert row["mfu"] == pytest.approx(1000 / (90e-6 * TPU_PEAK))
 
 
@@ -234,7 +234,7 @@ def test_a_processor_has_the_rate_that_was_measured_on_it(monkeypatch, tmp_path)
     found = tools.utilization(open_run(on_cpu("worker")))
     row = only_row(found)
     assert row["mfu"] == pytest.approx(PRODUCT / (2900 / 3 * 1e-9 * 2e12))
-    assert row["peak_source"].startswith("measured: measured on worker, 2026-11-28: NumPy with 2")
+    assert row["peak_source"].startswith("measured on worker on 2026-11-28 by NumPy with 2")
     for other in ("other", "localhost", ""):
         assert only_row(tools.utilization(open_run(on_cpu(other))))["mfu"] is None
 

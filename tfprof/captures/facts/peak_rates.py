@@ -127,7 +127,7 @@ def _measured(hosts: Sequence[Host], element_type: str) -> Peak:
         )
     mean = sum(rates) / len(rates)
     source = (
-        f"measured on {lowest.machine}, {lowest.measured}: {lowest.library} with "
+        f"measured on {lowest.machine} on {lowest.measured} by {lowest.library} with "
         f"{lowest.n_threads} threads{f', {lowest.processor}' if lowest.processor else ''}"
     )
     bandwidth = sum(each.bytes_per_s for each in known) / len(known)

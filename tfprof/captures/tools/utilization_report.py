@@ -155,7 +155,8 @@ def _on_hfu(found: Utilization) -> Claim:
         details["again_flops"] = again
         words = "HFU is {bound}{value}: {again_flops} of a step are computed a second time."
     else:
-        words = "HFU is the same: no product is computed a second time."
+        of = "counted product" if found.is_least else "product"
+        words = f"HFU is the same: no {of} is computed a second time."
     return Claim("step", "hfu", found.hfu, "fraction", details=details, words=words)
 
 

@@ -39,7 +39,9 @@ UTILIZATION_COLUMNS = timed_by(
     text("precision", "Precision", "the precision of the peak rate"),
     text("operands", "Operands", "element types of the operands of products, with their share of "
          "the executed FLOPs"),
-    text("peak_source", "Peak rate by", "who says so: given, table, device or measured, and where"),
+    text("peak_kind", "Peak rate by", "given by the user; table of the vendor; device, in the "
+         "capture; or measured on the same machine"),
+    text("peak_source", "Its source", "where the peak rate comes from"),
     amount("bandwidth", "Bandwidth", "gb_per_s", "the most that the memory of one device can do"),
     amount("tokens_per_s", "Tokens/s", "per_s", "tokens per second, from --tokens-per-step"),
     amount("tokens_per_s_device", "Tokens/s/device", "per_s", "the same by device"),
@@ -118,7 +120,7 @@ def utilization_table(found: Utilization, tokens: float | None, examples: float 
         found.period_s * 1e3 if found.n_steps else None, found.n_steps, found.n_devices,
         peak.flops_per_s / 1e9 or None, peak.precision or None,
         ", ".join(f"{name} {share:.0%}" for name, share in found.types) or None,
-        f"{peak.kind}: {peak.source}" if peak.kind else None, peak.bytes_per_s / 1e9 or None,
+        peak.kind or None, peak.source or None, peak.bytes_per_s / 1e9 or None,
         *rates,
     )  # fmt: skip
     return Table("mfu", UTILIZATION_COLUMNS, [cells], title="MFU and HFU")

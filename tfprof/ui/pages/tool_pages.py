@@ -181,7 +181,7 @@ def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
                     params.get(name, ""),
                     "",
                     help=about,
-                    group="Peak rate and rates",
+                    group="Your numbers",
                 )
             )
     return chosen

@@ -98,7 +98,10 @@ def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list
 def _of_utilization(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """The same, of what is known."""
     table = result.tables.get("mfu")
-    return [] if table is None else [_cards(table, but=(None, ""))]
+    if table is None:
+        return []
+    [source] = table.column("peak_source")  # a sentence below has it
+    return [_cards(table, but=(None, source))]
 
 
 def _cards(table: Table, but: Sequence[Cell] = ()) -> Block:
