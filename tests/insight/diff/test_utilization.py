@@ -21,7 +21,7 @@ def test_what_a_step_computes_and_which_part_of_the_peak_it_is():
     assert "of other peak rates: 156 TFLOP/s now, 312 TFLOP/s before" in claims[0].text
 
 
-def test_changed_float_operations_are_told_first():
+def test_changed_float_operations_come_first():
     before, after = on_gpus(compiled(), n_gpus=1), on_gpus(compiled(), n_gpus=2)
     first, second = utilization_claims(*sides(before, after))
     assert first.value == PRODUCT
@@ -29,6 +29,6 @@ def test_changed_float_operations_are_told_first():
     assert second.value == pytest.approx(0.0)
 
 
-def test_without_float_operations_nothing_is_told():
+def test_without_float_operations_there_is_no_claim():
     lost = on_gpus(compiled(), ("other",))
     assert [*utilization_claims(*sides(on_gpus(compiled()), lost))] == []
