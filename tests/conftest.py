@@ -23,6 +23,8 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 # Commands of tests answer anew; tests of the cache name a folder.
 os.environ["TFPROF_CACHE"] = ""
+# What was measured on this machine is in no answer to a test.
+os.environ["TFPROF_PEAKS"] = ""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -50,6 +50,7 @@ EXECUTED = [
     DOCS / "gpu.md",
     DOCS / "assistants.md",
     DOCS / "gate.md",
+    DOCS / "mfu.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "adding_a_tool.md",

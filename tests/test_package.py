@@ -100,6 +100,7 @@ def test_public_names():
         "params",
         "pprof_profile",
         "profile",
+        "register_cost",
         "register_flops",
         "render_dot_file",
         "summary",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfprof.capture.eager.trace import trace
     from tfprof.capture.graph_sessions.profile_context import ProfileContext
     from tfprof.capture.graph_sessions.profiler_hook import ProfilerHook
+    from tfprof.captures.hlo.call_costs import register_cost
     from tfprof.captures.run.run import open_run
     from tfprof.core.columns.findings import Finding
     from tfprof.core.columns.remarks import Notice
@@ -100,6 +101,7 @@ _HOME = {
     "params": "tfprof.graphs.reports.flops",
     "pprof_profile": "tfprof.profiles.session.op_logs",
     "profile": "tfprof.inputs.one_shot",
+    "register_cost": "tfprof.captures.hlo.call_costs",
     "register_flops": "tfprof.graphs.flops.registry",
     "render_dot_file": "tfprof.views.show.drawing.files",
     "summary": "tfprof.graphs.reports.summary",
@@ -150,6 +152,7 @@ __all__ = [
     "params",
     "pprof_profile",
     "profile",
+    "register_cost",
     "register_flops",
     "render_dot_file",
     "summary",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tfprof.captures.tools.roofline_model import roofline
     from tfprof.captures.tools.stragglers import stragglers
     from tfprof.captures.tools.tf_data_bottleneck import tf_data
+    from tfprof.captures.tools.utilization_report import utilization
     from tfprof.captures.trace.events import trace
 
 _HOME = {
@@ -104,6 +105,7 @@ __all__ = [
     "tf_data",
     "tools_with_data",
     "trace",
+    "utilization",
 ]
 
 

@@ -32,6 +32,7 @@ NOTHING = {
     "memory-viewer": "The capture holds no compiled programs",
     "graph-viewer": "The capture holds no compiled programs",
     "monitor": "No steps, so no step time",
+    "utilization": "no step was captured, so there is no period",
 }
 """What a tool says that has no data."""
 
@@ -118,13 +119,18 @@ def test_marked_steps_in_which_nothing_was_computed(asked, name):
     assert "no op was seen in any step: ops were not recorded (tfprof.capture(" in said
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} - {*STEPS, "op-stats"}))
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*STEPS, "op-stats", "utilization"}))
 def test_no_device(asked, name):
     assert NOTHING[name] in asked(name, capture())
 
 
 def test_ops_without_a_device(asked):
     assert "no ops on devices: the capture has none" in asked("op-stats", capture())
+
+
+def test_products_without_a_program(asked):
+    said = asked("utilization", capture())
+    assert "no float operations of products are known (a takes the most time" in said
 
 
 @pytest.mark.parametrize("name", STEPS)

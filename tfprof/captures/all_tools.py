@@ -105,6 +105,25 @@ _TOOLS = (
         needs="events",
     ),
     Tool(
+        "utilization",
+        "tools.utilization_report",
+        "Utilization",
+        "MFU and HFU, and what they are made of.",
+        "Show the share of the devices' peak rate that the steps use: MFU and HFU, with the float "
+        "operations, the period and the peak rate behind them, the gap of each scope to the "
+        "roofline, and calls whose cost is unknown.",
+        ("logs/ --tokens-per-step 65536", "logs/ --device h100 --costs costs.json"),
+        question="Time",
+        needs="events",
+        options=(
+            "device",
+            "tokens_per_step",
+            "examples_per_step",
+            "flops_per_step",
+            "costs",
+        ),
+    ),
+    Tool(
         "kernel-stats",
         "tools.gpu_kernels",
         "GPU kernels",

@@ -98,6 +98,11 @@ class Question:
         node: An instruction; None is automatic.
         width: Number of steps to follow from that instruction; None is the tool's default.
         link: Rate of a device's links, GB/s; None if the user does not give it.
+        device: Peak rates; None for what is known.
+        tokens_per_step: Tokens in a step, as typed.
+        examples_per_step: Examples in a step, as typed.
+        flops_per_step: Float operations of the model in a step, as typed.
+        costs: A file with costs of custom calls.
         demo: Read a capture that comes with tfprof.
         engine: Engine that reads the files of many hosts; None is automatic.
         memory: Memory limit of reading, bytes; None for no limit.
@@ -113,6 +118,11 @@ class Question:
     node: str | None = None
     width: int | None = None
     link: float | None = None
+    device: str | None = None
+    tokens_per_step: str | None = None
+    examples_per_step: str | None = None
+    flops_per_step: str | None = None
+    costs: str | None = None
     demo: bool = False
     engine: str | None = None
     memory: int | None = None
@@ -120,9 +130,32 @@ class Question:
     @property
     def details(self) -> dict[str, str | int | float]:
         """The chosen options that not every tool has, by name."""
-        names = ("step", "program", "by", "node", "width", "link")
-        details = {name: getattr(self, name) for name in names}
+        details = {name: getattr(self, name) for name in _OF_SOME_TOOLS}
+        if self.costs is not None:  # a page gets the costs, and never the name of a file
+            details["costs"] = _text_of(self.costs)
         return {name: value for name, value in details.items() if value is not None}
+
+
+_OF_SOME_TOOLS = (
+    "step", "program", "by", "node", "width", "link", "device", "tokens_per_step",
+    "examples_per_step", "flops_per_step",
+)  # fmt: skip
+
+
+def _text_of(path: str) -> str:
+    """The text of a file.
+
+    Raises:
+        InputError: It cannot be read.
+        UsageError: It is not a text.
+    """
+    from tfprof.files.disk import read_file
+    from tfprof.files.remote.path import named
+
+    try:
+        return bytes(read_file(named(path))).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--costs {path}: is not a text in UTF-8") from error
 
 
 def capture_paths(inputs: RunInputs) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from tfprof.errors import UsageError
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
+    from tfprof.core.hardware import Device
     from tfprof.core.progress import Progress
-    from tfprof.graphs.costs.hardware import Device
     from tfprof.graphs.reports.report import FlopsReport
     from tfprof.graphs.reports.summary import ModelSummary
     from tfprof.graphs.reports.targets import Target as Program
@@ -201,7 +201,7 @@ def counted(question: CostQuestion) -> Counted:
     target = _target(question)
     input_shapes = _input_shapes(question.input_shape)
     trip_counts = _trip_counts(question.trip_count)
-    from tfprof.graphs.costs.hardware import device_of
+    from tfprof.core.hardware import device_of
     from tfprof.graphs.reports.flops import count
     from tfprof.graphs.reports.targets import target_of
 

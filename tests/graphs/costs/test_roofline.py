@@ -12,7 +12,7 @@ from tests.graphs.interpreter.programs import (
     placeholder,
 )
 from tests.graphs.reports.programs import two_layers
-from tfprof.graphs.costs.hardware import DEVICES, Device, device_of
+from tfprof.core.hardware import DEVICES, Device, device_of
 from tfprof.graphs.costs.roofline import bound_of, moved_bytes, roofline, time_text
 from tfprof.graphs.flops.formulas import multiply_adds, operations
 from tfprof.graphs.interpreter.tally import op_rows

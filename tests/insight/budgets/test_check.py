@@ -17,6 +17,7 @@ from tfprof.insight.budgets.check import check, outcome_of
 from tfprof.insight.budgets.first_budget import first_budget, limit_text
 from tfprof.insight.budgets.measurement import Measured, Missing
 from tfprof.insight.budgets.metrics import METRICS
+from tfprof.insight.budgets.quantities import SHARES
 from tfprof.insight.budgets.subject import Subject, subject_of
 from tfprof.testing import xspace_builders as xb
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
@@ -103,14 +104,55 @@ def test_a_higher_limit_is_never_worse(values, most, more):
 
 @given(st.just(0.0) | st.floats(1e-2, 1e15), st.sampled_from([*METRICS.values()]))
 def test_written_limits_are_met_by_what_they_are_written_for(amount, metric):
-    amount = min(amount, 1.0) if metric.dimension.name == "a share of the step" else amount
+    amount = min(amount, 1.0) if metric.dimension in SHARES else amount
     pattern = "[x]" if metric.needs_pattern else ""
     text = limit_text(amount, metric)
     name = metric.name
     content = f"[{name}]\nx = '{text}'" if pattern else f"{name} = '{text}'"
     bound = budget_of(content.encode()).limits[0].bound
+    if metric.dimension.is_floor:
+        assert min(amount * 0.989, amount - 1) <= bound.amount <= amount * (1 + 1e-6)
+        return
     assert amount * (1 - 1e-6) <= bound.amount
     assert bound.amount <= max(amount * 1.011, amount + 1)
+
+
+MFU = (0.40, 0.44, 0.36, 0.40)
+"""Their mean is 40 %, and the interval 32.1 to 47.9 %."""
+
+
+@pytest.mark.parametrize(
+    ("least", "expected"),
+    [(">= 32 %", "met"), ("33 %", "undecided"), ("47 %", "undecided"), ("48 %", "exceeded")],
+)
+def test_utilization_has_lower_limits(least, expected):
+    outcome = verdict(MFU, least, metric="mfu")
+    assert outcome.verdict == expected
+    words = {"met": "reaches", "undecided": "is too close to", "exceeded": "is below"}
+    assert f"mfu {words[expected]} its limit: 40.0 %" in outcome.message
+
+
+def test_lower_limits_may_be_relative():
+    assert verdict(MFU, "-30 %", MFU, metric="mfu").verdict == "met"
+    assert verdict([each / 2 for each in MFU], "-30 %", MFU, metric="mfu").verdict == "exceeded"
+    assert verdict(MFU, "-20 points", MFU, metric="hfu").verdict == "met"
+    with pytest.raises(UsageError, match="limits are lower limits"):
+        limit("<= 40 %", "mfu")
+    with pytest.raises(UsageError, match="limits are upper limits"):
+        limit(">= 25 ms")
+
+
+def test_what_may_be_more_is_not_too_little():
+    least = Measured(MFU, is_timed=True, at_least=True)
+    assert outcome_of("run", limit("48 %", "mfu"), least).verdict == "undecided"
+    assert outcome_of("run", limit("32 %", "mfu"), least).verdict == "met"
+
+
+def test_the_peak_rate_of_a_budget_counts():
+    text = b"mfu = '>= 1 %'\n[settings]\ndevice = 'h100'"
+    assert budget_of(text).device == "h100"
+    with pytest.raises(UsageError, match="device"):
+        budget_of(text.replace(b"h100", b"abacus"))
 
 
 def subject(profiler, name="run"):

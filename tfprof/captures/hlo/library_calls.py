@@ -53,8 +53,18 @@ def product_dimensions(instruction: Instruction) -> DotDimensions | None:
 
 def trip_count(loop: Instruction) -> int:
     """How often a loop runs, if the compiler states it; else 1."""
+    known = _known_trip_count(loop)
+    return 1 if known is None else known
+
+
+def has_known_trip_count(loop: Instruction) -> bool:
+    """Whether the compiler states how often a loop runs."""
+    return _known_trip_count(loop) is not None
+
+
+def _known_trip_count(loop: Instruction) -> int | None:
     known = backend_config(loop).get("known_trip_count")
     try:
-        return min(max(int(known["n"]), 0), LARGEST) if isinstance(known, dict) else 1
+        return min(max(int(known["n"]), 0), LARGEST) if isinstance(known, dict) else None
     except (KeyError, TypeError, ValueError, OverflowError):
-        return 1
+        return None

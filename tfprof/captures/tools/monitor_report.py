@@ -24,6 +24,7 @@ from tfprof.captures.facts.statistics import Summary, summary
 from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
+from tfprof.captures.facts.utilization import Utilization, utilization_of
 from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.fact import fact, fact_by_rules
@@ -38,6 +39,10 @@ _COLUMNS = timed_by(
     count("cores", "Device cores", "how many there are"),
     amount("matrix_unit_percent", "Matrix units used", "percent",
            "float operations as part of the peak rate, or a TPU's counter", "device"),
+    amount("mfu_percent", "MFU", "percent",
+           "model FLOPs utilization of the steps, as in utilization; empty if unknown"),
+    amount("hfu_percent", "HFU", "percent",
+           "the same with what is computed a second time"),
     amount("idle_percent", "Devices idle", "percent",
            "part of the time in which devices did nothing", "device"),
     count("steps", "Steps", "steps that count"),
@@ -92,9 +97,10 @@ def monitor(
     figures = _step_figures(run, shown, step)
     is_judged = step is None and shown.n_steps >= FEWEST and not run.rules.shows_unjudged_input
     judged = input_claim(run) if is_judged else None
+    utilized = utilization_of(run, host=host, step=step)
     n_told = figures.n_steps if judged is None or judged.is_known else 0
     cells: tuple[Cell, ...] = (
-        known.device_type, known.n_cores, used, idle, figures.n_steps,
+        known.device_type, known.n_cores, used, *_percents(utilized), idle, figures.n_steps,
         *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, n_told),
     )  # fmt: skip
     return ToolResult(
@@ -104,6 +110,7 @@ def monitor(
             _claims(
                 known.device_type,
                 used,
+                utilized,
                 idle,
                 figures,
                 judged,
@@ -114,6 +121,11 @@ def monitor(
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
         notes=(*run.notes, *steps.notes, *notes),
     )
+
+
+def _percents(found: Utilization) -> tuple[Cell, Cell]:
+    mfu, hfu = (None if share is None else 100.0 * share for share in (found.mfu, found.hfu))
+    return mfu, hfu
 
 
 def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
@@ -210,8 +222,8 @@ def _busy_gpu(timeline: Timeline, plane: int) -> tuple[int, int]:
 
 
 def _claims(
-    device_type: str, used: float | None, idle: float | None, figures: _StepFigures,
-    judged: Claim | None, of_steps: str,
+    device_type: str, used: float | None, utilized: Utilization, idle: float | None,
+    figures: _StepFigures, judged: Claim | None, of_steps: str,
 ) -> Iterator[Claim]:  # fmt: skip
     yield Claim("device", "device_type", None, details={"type": device_type},
                 words="Device type: {type}.")  # fmt: skip
@@ -221,6 +233,10 @@ def _claims(
     ):
         if percent is not None:
             yield Claim("device", metric, percent / 100, "fraction", words=words)
+    if utilized.mfu is not None:
+        bound = "at least " if utilized.is_least else ""
+        yield Claim("step", "mfu", utilized.mfu, "fraction", details={"bound": bound},
+                    words="MFU (higher is better): {bound}{value}.")  # fmt: skip
     if not figures.n_steps:
         yield unknown("step", "step_time", "No steps, so no step time.")
         return

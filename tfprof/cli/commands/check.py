@@ -60,7 +60,7 @@ def _check(
 
     target = result.target()
     budget = read_budget(budget_path)
-    subjects = _subjects(inputs, budget.batch, budget.limits, reading)
+    subjects = _subjects(inputs, budget.limits, reading, budget.batch, budget.device)
     before = None
     if baseline is not None:
         if [as_path(path).absolute() for path in inputs.paths] == [as_path(baseline).absolute()]:
@@ -68,7 +68,7 @@ def _check(
                 f"--baseline {baseline}: is what is checked; give a run of before the change"
             )
         earlier = SiteInputs(paths=(baseline,))
-        before = _subjects(earlier, budget.batch, budget.limits, reading)[0]
+        before = _subjects(earlier, budget.limits, reading, budget.batch, budget.device)[0]
     with progress() as watch:
         watch.stage("measuring")
         report = check(subjects, budget, before, strict=strict)
@@ -88,7 +88,7 @@ def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> i
 
     if path != "-" and Path(path).exists() and not force:
         raise UsageError(f"--write-budget {path}: the file exists; --force overwrites it")
-    text = first_budget(_subjects(inputs, None, first_limits(), reading)[0])
+    text = first_budget(_subjects(inputs, first_limits(), reading)[0])
     if path == "-":
         ResultChoice().target().write(text)
     else:
@@ -97,7 +97,11 @@ def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> i
 
 
 def _subjects(
-    inputs: SiteInputs, batch: int | None, limits: Sequence[Limit], reading: Reading
+    inputs: SiteInputs,
+    limits: Sequence[Limit],
+    reading: Reading,
+    batch: int | None = None,
+    device: str | None = None,
 ) -> list[Subject]:
     """The run to check: the latest of a log folder, or the one of ``--run``."""
     from tfprof.insight.budgets.measure import measured
@@ -111,7 +115,7 @@ def _subjects(
             note(f"checked is {opened[0].name}, the latest; there are {others} other runs: --run")
         opened = opened[:1]
     print_notes_of(opened)
-    return [subject_of(one, inputs.paths, batch) for one in opened]
+    return [subject_of(one, inputs.paths, batch, device) for one in opened]
 
 
 def _params() -> list[Any]:

@@ -16,7 +16,14 @@ EXIT_FOUND = 1
 _EXAMINED = "What to examine"
 
 
-def run(paths: Sequence[str], server: Sequence[str], strict: bool, gpu: bool, **params: Any) -> int:
+def run(
+    paths: Sequence[str],
+    server: Sequence[str],
+    strict: bool,
+    gpu: bool,
+    measure_peaks: bool,
+    **params: Any,
+) -> int:
     """Examine and write the report; returns 1 if something cannot work."""
     result = from_params(ResultChoice, params)
     target = result.target()
@@ -29,6 +36,10 @@ def run(paths: Sequence[str], server: Sequence[str], strict: bool, gpu: bool, **
             from tfprof.doctor.gpu_tracer import with_gpu_tracer
 
             report = with_gpu_tracer(report)
+        if measure_peaks:
+            from tfprof.doctor.peaks import with_peaks
+
+            report = with_peaks(report)
     if result.format == "json":
         data = report.to_dict()
         text = as_json(data, data.pop("rows"))
@@ -64,6 +75,11 @@ def _options() -> list[CommandOption]:
             "own, and show the result.",
         ),
         CommandOption(
+            ["--measure-peaks"], is_flag=True, section=_EXAMINED,
+            help="Measure for a few seconds how fast this processor multiplies matrices and moves "
+            "memory, and keep it for the MFU of captures of this machine. Let nothing else run.",
+        ),
+        CommandOption(
             ["--strict"], is_flag=True, section=SECTION,
             help="Exit with 1 on warnings, too. [default: on errors only]",
         ),
@@ -87,5 +103,6 @@ command = Command(
         "tfprof doctor",
         "tfprof doctor run_meta.pb graph.pb --server localhost:6009",
         "tfprof doctor logdir --format json -o report.json",
+        "tfprof doctor --measure-peaks",
     ],
 )

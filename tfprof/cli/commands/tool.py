@@ -209,12 +209,37 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
         "help": "What all links of a device carry in one direction, in GB/s, to compare the bus "
         "bandwidth with. [default: the published rate of a TPU; unknown for other devices]",
     },
+    "device": {
+        "metavar": "NAME",
+        "help": "Peak rates of one device: a name such as h100 or tpu-v5e, or operations and bytes "
+        "per second, 989e12,3.35e12. [default: what the capture says, or what tfprof doctor "
+        "--measure-peaks has measured on its machine]",
+    },
+    "tokens_per_step": {
+        "metavar": "N",
+        "help": "Tokens in a step on all devices, for tokens per second.",
+    },
+    "examples_per_step": {
+        "metavar": "N",
+        "help": "Examples in a step on all devices, for examples per second.",
+    },
+    "flops_per_step": {
+        "metavar": "N",
+        "help": "Float operations of the model in a step on all devices, by your own formula. "
+        "[default: those of the products that ran]",
+    },
+    "costs": {
+        "metavar": "FILE",
+        "help": "Costs of custom calls as JSON, by target, instruction or kernel, where * stands "
+        'for anything: {"my_kernel": {"flops": 1.2e12, "bytes": 3.4e9}}.',
+    },
 }
 """Options that only some tools have."""
 
 
 def _own_option(name: str) -> CommandOption:
-    return CommandOption([f"--{name}"], default=None, section=SECTION, **_OWN_OPTIONS[name])
+    written = f"--{name.replace('_', '-')}"
+    return CommandOption([written], default=None, section=SECTION, **_OWN_OPTIONS[name])
 
 
 _FORMATS_HELP = (

@@ -167,6 +167,12 @@ def _flops(number: float, form: str) -> str:
     return f"{human_count(round(number))}{'' if abs(number) >= 1e3 else ' '}FLOPs"
 
 
+def _flop_rate(number: float, form: str) -> str:
+    scales = ((1e6, "PFLOP/s"), (1e3, "TFLOP/s"), (1.0, "GFLOP/s"))
+    scale, unit = next((one for one in scales if abs(number) >= one[0]), scales[-1])
+    return f"{number / scale:,.3g} {unit}"
+
+
 def _count(number: float, form: str) -> str:
     if form == "3":
         whole = round(number)
@@ -184,12 +190,13 @@ _FORMS: dict[str, Callable[[float, str], str]] = {
     "us": lambda number, form: f"{format(number, form or ',.15g')} µs",
     "bytes": lambda number, form: human_memory(round(number)),
     "FLOPs": _flops,
+    "gflops_per_s": _flop_rate,
 }
 
 
 _UNITS = {
     "_share": "fraction", "_fraction": "fraction", "_ms": "ms", "_bytes": "bytes",
-    "_points": "points", "_us": "us", "_flops": "FLOPs",
+    "_points": "points", "_us": "us", "_flops": "FLOPs", "_gflops_per_s": "gflops_per_s",
 }  # fmt: skip
 """Units by the endings of names of details."""
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.hardware import Device
 from tfprof.core.text.units import human_count
-from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.flops.formulas import Cost
 from tfprof.graphs.interpreter.analysis import Status, Verdict
 from tfprof.graphs.interpreter.phases import STEP

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
 from tfprof.core.columns.mixins import NotebookMixin
-from tfprof.graphs.costs.hardware import DeviceLike, device_of
+from tfprof.core.hardware import DeviceLike, device_of
 from tfprof.graphs.costs.roofline import Roofline, roofline
 from tfprof.graphs.costs.scope_sums import scope_sums, with_inner_scopes
 from tfprof.graphs.flops.formulas import Cost

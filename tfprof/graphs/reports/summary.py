@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
 from tfprof.core.columns.mixins import NotebookMixin
+from tfprof.core.hardware import Device, DeviceLike, device_of
 from tfprof.core.text.csv_text import csv_text
 from tfprof.errors import MissingDependencyError, UsageError
-from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
 from tfprof.graphs.costs.params import ParamsReport
 from tfprof.graphs.costs.roofline import ASSUMPTION, bound_of

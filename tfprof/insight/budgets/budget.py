@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tfprof.core.hardware import device_of
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.files.disk import read_file
 from tfprof.files.remote.path import named
@@ -22,6 +23,7 @@ _SETTING_TYPES: Mapping[str, tuple[type, str]] = {
     "strict": (bool, "true or false"),
     "confidence": (float, "a number between 0.5 and 1, such as 0.95"),
     "batch": (int, "a whole number from 1"),
+    "device": (str, "a device such as 'h100', or its rates, '989e12,3.35e12'"),
 }
 _LONGEST_PATTERN = 1000
 
@@ -58,6 +60,7 @@ class Budget:
         strict: Whether a limit that noise leaves undecided counts as not checked.
         confidence: Confidence level of the intervals of times.
         batch: First dimension of inputs, where the graph leaves it open.
+        device: Peak rates for utilization; None for what is known.
     """
 
     path: str
@@ -65,6 +68,7 @@ class Budget:
     strict: bool = False
     confidence: float = 0.95
     batch: int | None = None
+    device: str | None = None
 
 
 def read_budget(path: str | os.PathLike[str]) -> Budget:
@@ -178,7 +182,17 @@ class _Reader:
 
 
 def _is_in_range(key: str, value: Any) -> bool:
+    if key == "device":
+        return _is_device(value)
     return bool(0.5 < value < 1 if key == "confidence" else value >= 1 if key == "batch" else True)
+
+
+def _is_device(name: str) -> bool:
+    try:
+        device_of(name)
+    except UsageError:
+        return False
+    return True
 
 
 def _nearest(key: str, known: Iterable[str] = METRICS) -> str:

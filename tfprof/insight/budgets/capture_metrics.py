@@ -15,6 +15,7 @@ from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.compilations import tells_compilations
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.facts.utilization import utilization_of
 from tfprof.captures.facts.verdict import input_claim, unexplained_ps
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Run
@@ -126,6 +127,24 @@ def peak_memory(run: Run) -> Measurement:
             held[row["op"]] = held.get(row["op"], 0) + row["allocation_bytes"] * row["occurrences"]
     parts = [Contributor(name, float(size)) for name, size in held.items()]
     return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
+
+
+def utilization(run: Run, device: str | None, *, of_model: bool) -> Measurement:
+    """MFU, or HFU, of each typical step.
+
+    Args:
+        run: The run.
+        device: Peak rates, as ``tfprof utilization --device`` takes them; None for what is known.
+        of_model: Without what is computed a second time.
+    """
+    found = utilization_of(run, device=device)
+    shares = found.shares(found.model_flops if of_model else found.executed_flops)
+    if shares is None:
+        return Missing(found.reason)
+    counted = f"peak rate: {found.peak.source}"
+    if found.is_least:
+        counted += f"; {found.uncounted_share:.1%} of the time of ops is not counted"
+    return Measured(tuple(shares.tolist()), True, counted, at_least=found.is_least)
 
 
 def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.insight.budgets.budget import Budget, Limit
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing
-from tfprof.insight.budgets.quantities import SHARE, shown, stated_in
+from tfprof.insight.budgets.quantities import SHARES, shown, stated_in
 from tfprof.insight.budgets.subject import Subject
 
 Verdict = Literal["met", "exceeded", "undecided", "missing"]
@@ -115,6 +115,8 @@ class Outcome:
         said = {
             "met": "is within", "exceeded": "exceeds", "undecided": "is too close to",
         }  # fmt: skip
+        if self.limit.metric.dimension.is_floor:
+            said |= {"met": "reaches", "exceeded": "is below"}
         is_missing = self.verdict == "missing"
         if is_missing:
             words = "{metric} cannot be checked: {unknown}"
@@ -282,19 +284,37 @@ def _verdict_of_steps(
     if any(len(one.values) < FEWEST for one in timed):
         whose = "" if len(now.values) < FEWEST else " of the baseline"
         return "undecided", f"one step{whose} does not show how much steps differ; record more"
+    is_floor = limit.metric.dimension.is_floor
     above = mean_of(now.values)
     if before is not None:
         above = above.minus(mean_of(before.values), limit.bound.factor)
     low, _, high = interval_of(_shifted(above, limit.bound.amount), confidence)
+    if is_floor:
+        return _verdict_of_floor(low, high, now, before)
     if low > 0 or (before is None and least_mean(now.values, confidence) > limit.bound.amount):
         return "exceeded", ""
     if high <= 0 or (before is None and limit.bound.amount >= _largest(limit)):
         return "met", ""
-    return "undecided", "the steps differ too much to tell; record more of them"
+    return "undecided", _TOO_NOISY
+
+
+_TOO_NOISY = "the steps differ too much to tell; record more of them"
+
+
+def _verdict_of_floor(
+    low: float, high: float, now: Measured, before: Measured | None
+) -> tuple[Verdict, str]:
+    """The verdict on a lower limit, from the interval of how far the mean is above it."""
+    if high < 0 and not now.at_least:
+        return "exceeded", ""
+    if low >= 0 and (before is None or not before.at_least):
+        return "met", ""
+    is_open = now.at_least or (before is not None and before.at_least)
+    return "undecided", "not all of it could be counted" if is_open else _TOO_NOISY
 
 
 def _largest(limit: Limit) -> float:
-    return 1.0 if limit.metric.dimension is SHARE else math.inf
+    return 1.0 if limit.metric.dimension in SHARES else math.inf
 
 
 def _shifted(mean: Mean, by: float) -> Mean:

@@ -11,7 +11,7 @@ from tfprof.insight.budgets.budget import Limit
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Missing
 from tfprof.insight.budgets.metrics import METRICS, Metric
-from tfprof.insight.budgets.quantities import BYTES, FLOPS, SHARE, TIME, Bound, shown
+from tfprof.insight.budgets.quantities import BYTES, FLOPS, SHARE, SHARES, TIME, Bound, shown
 from tfprof.insight.budgets.subject import Subject
 
 STATIC_ROOM, TIME_ROOM, SHARE_ROOM = 0.05, 0.2, 0.1
@@ -23,7 +23,7 @@ _UNITS = {
     FLOPS.name: (("TFLOPs", 1e12), ("GFLOPs", 1e9), ("MFLOPs", 1e6), ("FLOPs", 1.0)),
     BYTES.name: (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
     TIME.name: (("s", 1e6), ("ms", 1e3), ("us", 1.0)),
-    SHARE.name: (("%", 0.01),),
+    **{each.name: (("%", 0.01),) for each in SHARES},
 }
 _COUNTS = (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 
@@ -59,7 +59,8 @@ def _lines(limit: Limit, subject: Subject) -> Iterator[str]:
     else:
         most = found.value
         if found.is_timed:
-            most = max(interval_of(mean_of(found.values)).high, 0.0)
+            interval = interval_of(mean_of(found.values))
+            most = max(interval.low if metric.dimension.is_floor else interval.high, 0.0)
         text = limit_text(_with_room(most, metric), metric)
         yield f'{metric.name} = "{text}"  # was {shown(found.value, metric.dimension)}'
 
@@ -67,13 +68,15 @@ def _lines(limit: Limit, subject: Subject) -> Iterator[str]:
 def _with_room(amount: float, metric: Metric) -> float:
     if metric.name in _EVENTS:
         return amount
+    if metric.dimension.is_floor:
+        return amount * (1 - TIME_ROOM)
     if metric.dimension is SHARE:
         return min(amount + SHARE_ROOM, 1.0)
     return amount * (1 + (TIME_ROOM if metric.is_timed else STATIC_ROOM))
 
 
 def limit_text(amount: float, metric: Metric) -> str:
-    """A limit of three digits that is not below an amount, such as ``<= 12.4 GB``.
+    """A limit of three digits that an amount meets, such as ``<= 12.4 GB``.
 
     Args:
         amount: In the unit of the metric, from 0.
@@ -85,5 +88,6 @@ def limit_text(amount: float, metric: Metric) -> str:
     is_whole = size == 1.0 and metric.dimension is not TIME
     digits = 0 if is_whole or not number else max(2 - math.floor(math.log10(number)), 0)
     # What is already round stays so, whatever its last bit says.
-    rounded = math.ceil(round(number * 10**digits, 6)) / 10**digits
-    return f"<= {rounded:.{digits}f} {unit}".rstrip()
+    rounding = math.floor if metric.dimension.is_floor else math.ceil
+    rounded = rounding(round(number * 10**digits, 6)) / 10**digits
+    return f"{metric.dimension.sign} {rounded:.{digits}f} {unit}".rstrip()

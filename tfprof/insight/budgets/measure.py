@@ -13,7 +13,7 @@ from tfprof.insight.budgets.subject import Subject, subject_of
 
 _OF_CAPTURES = frozenset(
     ("traces", "retraces", "compilations", "step_time", "input_share", "idle_share", "peak_memory",
-     "op_time", "scope_time")
+     "mfu", "hfu", "op_time", "scope_time")
 )  # fmt: skip
 
 
@@ -30,6 +30,8 @@ def measure(subject: Subject, limit: Limit) -> Measurement:
         "input_share": lambda run: capture_metrics.input_share(run, subject.steps),
         "idle_share": lambda _: capture_metrics.idle_share(subject.steps),
         "peak_memory": capture_metrics.peak_memory,
+        "mfu": lambda run: capture_metrics.utilization(run, subject.device, of_model=True),
+        "hfu": lambda run: capture_metrics.utilization(run, subject.device, of_model=False),
     }
     of_profile: dict[str, Callable[[], Measurement]] = {
         "step_time": lambda: profile_metrics.step_time(subject.profiler),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfprof.insight.budgets.quantities import BYTES, COUNT, FLOPS, SHARE, TIME, Dimension
+from tfprof.insight.budgets.quantities import (
+    BYTES,
+    COUNT,
+    FLOPS,
+    SHARE,
+    TIME,
+    UTILIZATION,
+    Dimension,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,10 @@ METRICS = {
         Metric("input_share", SHARE, "part of a step that waits for input", is_timed=True),
         Metric("idle_share", SHARE, "part of a step in which no device works; without devices, "
                "no op runs, and the program waits for none", is_timed=True),
+        Metric("mfu", UTILIZATION, "model FLOPs utilization, as tfprof utilization shows it",
+               is_timed=True),
+        Metric("hfu", UTILIZATION, "hardware FLOPs utilization, with what is computed a second "
+               "time", is_timed=True),
         Metric("op_time", TIME, "time of ops in a step", "the op's type and name", True, True),
         Metric("scope_time", TIME, "time of the ops of scopes in a step", "the scope, from its "
                "beginning", True, True),

@@ -21,12 +21,19 @@ class Dimension:
         unit: The unit of the numbers inside tfprof.
         scale: Value of each unit in that unit.
         example: A limit, for messages.
+        is_floor: Whether larger numbers are better, so that limits are lower limits.
     """
 
     name: str
     unit: str
     scale: dict[str, float]
     example: str
+    is_floor: bool = False
+
+    @property
+    def sign(self) -> str:
+        """How its limits begin."""
+        return ">=" if self.is_floor else "<="
 
 
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
@@ -46,11 +53,15 @@ TIME = Dimension(
     "a time", "µs", {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}, "<= 25 ms"
 )
 SHARE = Dimension("a share of the step", "", {"%": 0.01}, "<= 5 %")
+UTILIZATION = Dimension("a utilization", "", {"%": 0.01}, ">= 40 %", is_floor=True)
+SHARES = (SHARE, UTILIZATION)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """The largest value of a metric that is allowed: an amount, or an amount above a baseline.
+
+    Of metrics whose larger values are better, it is the smallest.
 
     Attributes:
         text: The limit as written, or ``<= 25 ms``.
@@ -71,8 +82,8 @@ class Bound:
 def bound_of(written: object, dimension: Dimension) -> Bound:
     """Read a limit: ``"<= 25 ms"``, ``"25 ms"``, ``"+5 %"``, ``"+2 ms"``, or a number.
 
-    ``<=`` may be left out: budgets have upper limits only. A sign makes the limit relative to the
-    baseline.
+    ``<=`` may be left out: limits are upper limits, except for utilization, whose limits are lower
+    ones: ``">= 40 %"``, ``"-2 points"``. A sign makes the limit relative to the baseline.
 
     Args:
         written: The value in the budget.
@@ -84,16 +95,19 @@ def bound_of(written: object, dimension: Dimension) -> Bound:
     if isinstance(written, bool) or not isinstance(written, (str, int, float)):
         raise UsageError(f"{written!r} is not a limit; write it as {dimension.example!r}")
     text = " ".join(str(written).split())
-    match = _NUMBER.fullmatch(text.removeprefix("<=").strip())
+    comparison = dimension.sign
+    match = _NUMBER.fullmatch(text.removeprefix(comparison).strip())
     if match is None:
-        wrong = text[:1] in "<>=" and not text.startswith("<=")
-        why = "limits are upper limits" if wrong else "it is not a number with a unit"
-        raise UsageError(f"{text!r}: {why}; write it as {dimension.example!r} or '<= +5 %'")
+        wrong = text[:1] in "<>=" and not text.startswith(comparison)
+        kind = "lower" if dimension.is_floor else "upper"
+        why = f"limits are {kind} limits" if wrong else "it is not a number with a unit"
+        relative = f"{comparison} {'-5 %' if dimension.is_floor else '+5 %'}"
+        raise UsageError(f"{text!r}: {why}; write it as {dimension.example!r} or {relative!r}")
     sign, digits, unit = match.groups()
     number = float(re.sub("[_,]", "", digits)) * (-1 if sign == "-" else 1)
     if not math.isfinite(number):
         raise UsageError(f"{text!r} is too large")
-    shown = f"<= {text.removeprefix('<=').strip()}"
+    shown = f"{comparison} {text.removeprefix(comparison).strip()}"
     if sign and unit == "%":
         return Bound(shown, 0.0, _factor(number, text))
     return Bound(shown, number * _size(unit, text, dimension, sign), 1.0 if sign else 0.0)
@@ -106,7 +120,7 @@ def _factor(percent: float, text: str) -> float:
 
 
 def _size(unit: str, text: str, dimension: Dimension, sign: str) -> float:
-    if dimension is SHARE and sign and unit in ("points", "pp"):
+    if dimension in SHARES and sign and unit in ("points", "pp"):
         return 0.01
     scale = dimension.scale
     by_lower = {name.lower(): name for name in scale}
@@ -134,5 +148,6 @@ def stated_in(dimension: Dimension) -> tuple[str, float, str]:
 
 _STATED = {
     TIME.name: ("ms", 1e-3, "3"), SHARE.name: ("fraction", 1.0, "%"),
+    UTILIZATION.name: ("fraction", 1.0, "%"),
     BYTES.name: ("bytes", 1.0, ""), FLOPS.name: ("FLOPs", 1.0, ""), COUNT.name: ("count", 1.0, "3"),
 }  # fmt: skip

@@ -29,6 +29,7 @@ class Subject:
         program: The path of a graph or a model, to count float operations and parameters; None
             for the profile.
         batch: First dimension of inputs, where the graph leaves it open.
+        device: Peak rates for utilization; None for what is known.
         is_recording: Whether it was recorded in this process, with marks of ``tfprof.trace``.
     """
 
@@ -37,6 +38,7 @@ class Subject:
     run: Run | None
     program: Any = None
     batch: int | None = None
+    device: str | None = None
     is_recording: bool = False
 
     @cached_property
@@ -71,7 +73,10 @@ class Subject:
 
 
 def subject_of(
-    opened: Opened, paths: Sequence[str | os.PathLike[str]], batch: int | None = None
+    opened: Opened,
+    paths: Sequence[str | os.PathLike[str]],
+    batch: int | None = None,
+    device: str | None = None,
 ) -> Subject:
     """An opened run as the subject of a check.
 
@@ -80,6 +85,7 @@ def subject_of(
         paths: The paths given. A graph, alone or beside a capture, is counted from its file: so a
             SavedModel has its signatures, and ops count that XLA or a rewriter renamed.
         batch: As in ``Subject``.
+        device: As in ``Subject``.
 
     Raises:
         InputError: It cannot be read, or holds nothing that can be checked.
@@ -91,4 +97,4 @@ def subject_of(
     parts = resolve(paths).others
     is_model = not steps and [one.kind for one in parts] == [Kind.GRAPH]
     program = parts[0].path if is_model else None
-    return Subject(opened.name, opened.views, run, program, batch)
+    return Subject(opened.name, opened.views, run, program, batch, device)

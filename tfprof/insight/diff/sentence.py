@@ -11,6 +11,7 @@ from tfprof.insight.diff.comparable import same_recording
 from tfprof.insight.diff.difference import LEAST_POINTS, Difference, OpChange
 from tfprof.insight.diff.noise import Change
 from tfprof.insight.diff.parts import Part
+from tfprof.insight.diff.utilization import utilization_claims
 
 _NAMED = 3
 _SAID = ("longer", "shorter", "appeared", "gone")
@@ -48,6 +49,7 @@ def _claims(found: Difference) -> Iterator[Claim]:
         return
     yield _on_step(step)
     yield from _left_out(found)
+    yield from utilization_claims(found.first, found.second)
     least = LEAST_POINTS * (step.before or 0.0)
     if step.verdict == "within noise":
         sure = [

@@ -12,6 +12,7 @@ from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.facts.tpu_steps import parts_of, tpu_run_steps
+from tfprof.captures.facts.utilization import Utilization, utilization_of
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.core.columns.columns import Int64Array
@@ -103,6 +104,11 @@ class Side:
     def steps(self) -> RunSteps | None:
         """The steps of a capture that count for averages: neither cut nor unusual."""
         return None if self.run is None else run_steps(self.run).typical
+
+    @cached_property
+    def utilization(self) -> Utilization | None:
+        """Float operations of the steps of a capture, and their share of the peak rate."""
+        return None if self.run is None else utilization_of(self.run)
 
     @cached_property
     def left_out_ms(self) -> Float64Array:

@@ -176,7 +176,31 @@ def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
         chosen.append(Control("node", "Instruction", "text", params.get("node", ""), ""))
         width = params.get("width", "3")
         chosen.append(Control("width", "Steps away", "int", width, "3"))
+    for name, label, about in _AMOUNTS:
+        if name in known:
+            chosen.append(
+                Control(
+                    name,
+                    label,
+                    "text",
+                    params.get(name, ""),
+                    "",
+                    help=about,
+                    group="Your numbers",
+                )
+            )
     return chosen
+
+
+_AMOUNTS = (
+    ("device", "Device", "Peak rates: a name such as h100, or operations and bytes per second such "
+     "as 989e12,3.35e12; empty for what is known."),
+    ("tokens_per_step", "Tokens per step", "On all devices, for tokens per second."),
+    ("examples_per_step", "Examples per step", "On all devices, for examples per second."),
+    ("flops_per_step", "Model FLOPs per step", "On all devices, by your own formula; empty for "
+     "those of the products that ran."),
+)  # fmt: skip
+"""Parameters of utilization, their labels, and what they are."""
 
 
 def _program_control(run: Run, params: Params) -> Control:

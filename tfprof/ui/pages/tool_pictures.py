@@ -12,7 +12,7 @@ import numpy as np
 from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import Chart, ToolResult
-from tfprof.captures.run.table import Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.memory_profile import FRAGMENTATION
 from tfprof.core.text.characters import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
@@ -93,15 +93,30 @@ _NO_FRAGMENTATION = (
 
 def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """The figures of the only row as cards; a row of that many columns is wider than a window."""
-    table = result.tables["monitor"]
+    return [_cards(result.tables["monitor"])]
+
+
+def _of_utilization(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The same, of what is known."""
+    table = result.tables.get("mfu")
+    if table is None:
+        return []
+    [source] = table.column("peak_source")  # a sentence below has it
+    return [_cards(table, but=(None, source))]
+
+
+def _cards(table: Table, but: Sequence[Cell] = ()) -> Block:
+    """The only row of a table as cards, without cells of some values."""
     shown = []
     for each, cell in zip(table.columns, table.rows[0], strict=True):
         is_text = isinstance(cell, str)
+        if cell in but:
+            continue
         shown.append({
             "label": each.label, "value": escaped(str(cell)) if is_text else cell,
             "unit": "text" if is_text else each.unit,
         })  # fmt: skip
-    return [figures(shown)]
+    return figures(shown)
 
 
 # Pod viewer
@@ -302,6 +317,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "pod": _of_pod,
     "stragglers": _of_stragglers,
     "roofline": roofline_picture,
+    "utilization": _of_utilization,
     "memory": _of_memory,
     "memory-viewer": buffers_picture,
     "tf-data": pipelines_picture,
@@ -309,5 +325,9 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "op-profile": _of_op_profile,
 }
 
-DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops", "monitor": "monitor"}
+DRAWN_TABLES: Mapping[str, str] = {
+    "op-profile": "ops",
+    "monitor": "monitor",
+    "utilization": "mfu",
+}
 """Tables that a picture shows completely, so that they are left out below it."""

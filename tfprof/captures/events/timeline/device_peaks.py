@@ -52,6 +52,9 @@ _NVIDIA: tuple[tuple[tuple[int, int], int], ...] = (
 _AMD = {"gfx908": (1024, 128), "gfx90a": (1024, 128), "gfx942": (2048, 128), "gfx950": (4096, 256)}
 """Peak float operations, and bytes of local memory, per cycle and compute unit."""
 
+_AMD_F32 = 256
+"""Peak float operations in float32 on the matrix units of AMD's CDNA, per cycle and unit."""
+
 _BANKS, _BANK_BYTES = 32, 8
 
 _LARGEST = 1e24
@@ -89,3 +92,78 @@ def device_peaks(plane: DescribedPlane, *, amd_model: str = "") -> Peaks:
     read = number("peak_sram_rd_bw_gigabytes_per_second") or sram
     written = number("peak_sram_wr_bw_gigabytes_per_second") or sram
     return Peaks(gflops or flops * clock_ghz * cores, hbm, read, written)
+
+
+class TypedPeak(NamedTuple):
+    """The peak rate of a device for products of one element type.
+
+    Attributes:
+        gflops: Float operations, 10^9 per second; 0 if unknown.
+        precision: The precision of that rate: ``bf16``, ``tf32``.
+        source: Where the rate comes from.
+    """
+
+    gflops: float
+    precision: str
+    source: str
+
+
+def product_peak(plane: DescribedPlane, element_type: str, *, amd_model: str = "") -> TypedPeak:
+    """The peak rate for products, such as those of matrices.
+
+    Args:
+        plane: The plane of the device.
+        element_type: Type of the operands, ``bf16``.
+        amd_model: ``gfx942`` for an AMD GPU.
+    """
+    stats, whole = plane.stats, device_peaks(plane, amd_model=amd_model).gflops
+    if stats.get("peak_teraflops_per_second"):
+        precision = "bf16" if TENSOR_CORE.fullmatch(plane.name) else "16 bits"
+        return TypedPeak(whole, precision, "the device's own statement in the capture")
+    if str(stats.get("device_vendor") or "") == "AMD":
+        of_16_bits = _AMD.get(amd_model, (0, 0))[0]
+        per_cycle, precision = _amd_rate(amd_model, of_16_bits, element_type)
+        table = f"AMD's white paper on {amd_model}"
+    else:
+        major, minor = (stats.get(f"compute_cap_{part}") for part in ("major", "minor"))
+        if not isinstance(major, int) or not isinstance(minor, int):
+            return TypedPeak(0.0, "", "")
+        of_16_bits = next((rate for lowest, rate in _NVIDIA if (major, minor) >= lowest), 0)
+        per_cycle, precision = _nvidia_rate((major, minor), of_16_bits, element_type)
+        table = f"NVIDIA's tables for compute capability {major}.{minor}"
+    clock, cores = (stats.get(name) for name in ("clock_rate", "core_count"))
+    if not isinstance(clock, (int, float)) or not isinstance(cores, int):
+        return TypedPeak(0.0, "", "")
+    if not per_cycle or not of_16_bits or not whole:
+        return TypedPeak(0.0, "", "")
+    ghz = clock / 1e6
+    source = (
+        f"{table}: {per_cycle} float operations per cycle and unit, times {cores} units and the "
+        f"{ghz:g} GHz in the capture"
+    )
+    return TypedPeak(whole * per_cycle / of_16_bits, precision, source)
+
+
+def _nvidia_rate(
+    capability: tuple[int, int], of_16_bits: int, element_type: str
+) -> tuple[int, str]:
+    """Float operations per cycle and multiprocessor, and the precision; (0, "") if unknown."""
+    if capability < (7, 0):
+        return 0, ""
+    if element_type == "f32":  # XLA uses TF32 where the device has it, unless that is off
+        return (of_16_bits // 2, "tf32") if capability >= (8, 0) else (128, "f32")
+    if element_type == "f16" or (element_type == "bf16" and capability >= (8, 0)):
+        return of_16_bits, element_type
+    if element_type.startswith("f8") and capability >= (8, 9):
+        return 2 * of_16_bits, "fp8"
+    if element_type in ("s8", "u8") and capability >= (7, 5):
+        return 2 * of_16_bits, "int8"
+    return 0, ""
+
+
+def _amd_rate(model: str, of_16_bits: int, element_type: str) -> tuple[int, str]:
+    if element_type == "f32":
+        return _AMD_F32, "f32"
+    if element_type == "bf16" and model == "gfx908":
+        return of_16_bits // 2, "bf16"
+    return (of_16_bits, element_type) if element_type in ("f16", "bf16") else (0, "")

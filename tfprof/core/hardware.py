@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tfprof.errors import UsageError
-from tfprof.graphs.model.tensors import REF
+
+_REF = 100
+"""TensorFlow's types of references are those of values plus this."""
 
 _T = 10**12
 _G = 10**9
@@ -49,9 +51,14 @@ class Device:
         """
         if self.any_rate is not None:
             return self.any_rate
-        dtype %= REF
+        precision = self.precision(dtype, is_product)
+        return self.rates[precision] if precision else None
+
+    def precision(self, dtype: int, is_product: bool) -> str:
+        """The precision whose rate counts, such as ``tf32``; empty if no figure is published."""
+        dtype %= _REF
         precisions = _OF_PRODUCTS.get(dtype, ()) if is_product else _OF_OTHERS.get(dtype, ("fp32",))
-        return next((self.rates[name] for name in precisions if name in self.rates), None)
+        return next((name for name in precisions if name in self.rates), "")
 
 
 DeviceLike: TypeAlias = "str | Device | Sequence[float]"

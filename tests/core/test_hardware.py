@@ -1,7 +1,7 @@
 import pytest
 
+from tfprof.core.hardware import DEVICES, Device, device_of
 from tfprof.errors import UsageError
-from tfprof.graphs.costs.hardware import DEVICES, Device, device_of
 
 FLOAT, DOUBLE, HALF, BFLOAT16, INT8 = 1, 2, 19, 14, 6
 

@@ -1,0 +1,203 @@
+"""Descriptions of ops that ran, with the cost of one run and who states it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, OpKey, Traffic
+from tfprof.captures.events.ops.op_roofline import WITH_INNER_OPS
+from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.events.timeline.programs import HloKey, KnownInstruction, hlo_keys
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.device_op_db import Programs
+from tfprof.captures.facts.hlo_programs import known_programs, module_names
+from tfprof.captures.hlo.cost import Cost, costs_of
+from tfprof.captures.hlo.products import Product, plain_path, products_of, stated_cost
+from tfprof.captures.model.hlo import Instruction
+from tfprof.captures.read.hlo import HloProgram
+from tfprof.captures.run.run import Host
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.distinct import distinct_rows
+
+OUTSIDE: Final = "it ran outside of compiled programs"
+NO_PROGRAM: Final = "the capture does not hold its program"
+
+PROGRAM, CAPTURE, AUTHOR = "shapes in the program", "the capture", "the kernel's author"
+"""Who states a cost."""
+
+
+class RanOp(NamedTuple):
+    """An op, with the cost of one run.
+
+    Attributes:
+        program: Title of its program; empty for kernels without one.
+        name: Name of the instruction, or of the kernel.
+        category: Kind of instruction.
+        path: Op name of the framework with its scopes, without transformations; empty if unknown.
+        call: Function that a custom call calls; empty for other ops.
+        products: Its products.
+        flops: All of its float operations, with those of its products.
+        n_bytes: Bytes that it moves in the main memory.
+        source: Who states its cost; empty if it is unknown.
+        unknown: Why its float operations are unknown, or incomplete.
+    """
+
+    program: str
+    name: str
+    category: str
+    path: str = ""
+    call: str = ""
+    products: tuple[Product, ...] = ()
+    flops: int = 0
+    n_bytes: int = 0
+    source: str = ""
+    unknown: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all of its float operations are known."""
+        return not self.unknown
+
+
+class Descriptions:
+    """Describes the ops of a host.
+
+    Args:
+        host: The host.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._programs = known_programs(host)
+        self._describe = Programs(self._programs).describe
+        self._modules = module_names(host)
+        self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
+
+    def of_events(self, timeline: Timeline, events: Int64Array) -> tuple[list[RanOp], Int64Array]:
+        """The ops of events on a thread or a GPU.
+
+        Args:
+            timeline: The events.
+            events: Places of some of them, shape (n,).
+
+        Returns:
+            The ops, and the index of each event's op in them; -1 for events that run no op, such
+            as copies; shape (n,).
+        """
+        keys, place = hlo_keys(timeline, events)
+        ran = {(key.program_id, key.name) for key in keys if key is not None}
+        ops = [None if key is None else self._of_key(key, ran) for key in keys]
+        found = [op for op in ops if op is not None]
+        numbers = np.cumsum([op is not None for op in ops] or [False]) - 1
+        is_op = np.array([op is not None for op in ops] or [False], np.bool_)
+        of_event = np.where(is_op, numbers, -1)[place].astype(np.int64)
+        others = np.flatnonzero(of_event < 0)
+        for op, rows in _other_kernels(timeline, events[others]):
+            of_event[others[rows]] = len(found)
+            found.append(op)
+        return found, of_event
+
+    def of_metadata(self, ops: Sequence[DeviceOp | None]) -> tuple[list[RanOp], Int64Array]:
+        """The ops of a TPU, which states their costs; returns the same as ``of_events``."""
+        ran = {(op.key.program_id, op.key.name) for op in ops if op is not None}
+        found: list[RanOp] = []
+        numbers = np.full(len(ops), -1, np.int64)
+        for row, op in enumerate(ops):
+            if op is None:
+                continue
+            program_id = op.key.program_id
+            module = "" if program_id is None else self._modules.get(program_id, "")
+            known = self._programs.instruction(HloKey(program_id, module, op.key.name))
+            named = replace(op, key=op.key._replace(module=module))
+            numbers[row] = len(found)
+            found.append(self._ran(named, known, ran))
+        return found, numbers
+
+    def _of_key(self, key: HloKey, ran: set[tuple[int | None, str]]) -> RanOp:
+        op, known = self._describe(key), self._programs.instruction(key)
+        if op is None:
+            op = DeviceOp(OpKey(key.program_id, key.name, key.module), "unknown")
+        return self._ran(op, known, ran)
+
+    def _ran(
+        self, op: DeviceOp, known: KnownInstruction | None, ran: set[tuple[int | None, str]]
+    ) -> RanOp:
+        path = plain_path(op.provenance.rpartition(":")[0])
+        described = RanOp(
+            op.key.program, op.key.name, op.category, path, "", (), op.model_flops,
+            op.traffic.hbm_bytes, CAPTURE,
+        )  # fmt: skip
+        if known is None:
+            return _without_program(described, op.traffic)
+        instruction = known.instruction
+        described = described._replace(source=PROGRAM)
+        if op.category in WITH_INNER_OPS and any(
+            (op.key.program_id, name) in ran for name in _inner_names(instruction)
+        ):
+            return described._replace(flops=0, n_bytes=0)  # the ops inside it count
+        costs = self._costs.get(known.program)
+        if costs is None:
+            costs = self._costs[known.program] = costs_of(known.program.module())
+        products, unknown = products_of(instruction, costs)
+        call = instruction.attributes.custom_call_target
+        described = described._replace(call=call, products=products, unknown=unknown)
+        if call and unknown:
+            return _stated(described, instruction)
+        return described
+
+
+def _without_program(op: RanOp, traffic: Traffic) -> RanOp:
+    """An op that only the capture describes: products are what its category says."""
+    if op.category == "custom-call":
+        op = op._replace(call=op.name)
+    if not op.flops and not traffic.all_bytes:
+        return op._replace(source="", unknown=NO_PROGRAM)
+    if op.category.startswith(("convolution", "dot")) or (op.call and op.flops):
+        return op._replace(products=(Product(op.flops, "", op.path, 0, is_backward=False),))
+    return op._replace(unknown=NO_PROGRAM) if op.call else op
+
+
+def _stated(op: RanOp, instruction: Instruction) -> RanOp:
+    """A custom call with the cost that its author states, or that the device recorded."""
+    stated = stated_cost(instruction)
+    if stated is None:
+        return op._replace(source="", flops=0)
+    made = Product(stated.flops, "", op.path, 0, is_backward=False)
+    n_bytes = stated.n_bytes or op.n_bytes
+    return op._replace(
+        products=(made,), flops=stated.flops, n_bytes=n_bytes, source=AUTHOR, unknown=""
+    )
+
+
+def _inner_names(instruction: Instruction) -> Iterator[str]:
+    """Names of the instructions that a loop, a call or a branch holds, at any depth."""
+    for computation in instruction.calls:
+        for inner in computation.instructions:
+            yield inner.name
+            if inner.opcode != "fusion":
+                yield from _inner_names(inner)
+
+
+def _other_kernels(timeline: Timeline, events: Int64Array) -> Iterable[tuple[RanOp, Int64Array]]:
+    """Kernels of GPUs that belong to no instruction: by op of the framework, or by name."""
+    if not len(events):
+        return
+    tf_op, details = timeline.stat("tf_op"), timeline.stat("kernel_details")
+    is_copy = timeline.stat("memcpy_details").has(events)
+    op = tf_op.texts_at(events)
+    rows = np.flatnonzero(~is_copy & ((op >= 0) | details.has(events)))
+    if not len(rows):
+        return
+    found = distinct_rows([op[rows], timeline.kinds[events[rows]]])
+    for number, (text, kind) in enumerate(found.values.tolist()):
+        parsed = parse_op_name(tf_op.texts[text] if text >= 0 else "")
+        name = timeline.names[kind]
+        category = parsed.type or WITHOUT_OP
+        path = plain_path(parsed.name)
+        yield (
+            RanOp("", name, category, path, unknown=OUTSIDE),
+            rows[np.flatnonzero(found.place == number)],
+        )
