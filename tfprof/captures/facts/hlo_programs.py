@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
-from tfprof.captures.read.hlo import HloProgram, hlo_programs
+from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
@@ -22,8 +22,7 @@ class HostProgram(NamedTuple):
 
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded only once."""
-    host = host.by(OURS)
-    return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+    return host.by(OURS).programs()
 
 
 @fact
