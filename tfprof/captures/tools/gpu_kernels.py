@@ -20,7 +20,8 @@ from tfprof.captures.run.columns import amount, count, flag, text, timed_by
 from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Table
+from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.found_by_column import with_found_by
 from tfprof.core.text.claims import Claim, scoped
 from tfprof.core.text.short_names import short_name
 from tfprof.core.text.units import milliseconds
@@ -88,7 +89,10 @@ def kernel_stats(
         kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
         kernels = host_kernels.together(hosts)
-    table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
+    columns, rows = with_found_by(
+        COLUMNS, kernel_rows(kernels), [times.kernel.found_by for times in kernels]
+    )
+    table = Table("kernels", columns, rows, title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
     if not kernels:
         notes.append(
@@ -117,7 +121,7 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
     ]  # fmt: skip
 
 
-def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:
+def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[Cell, ...]]:
     """Rows of the table."""
     return [
         (
