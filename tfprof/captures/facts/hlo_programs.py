@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
+from tfprof.captures.events.timeline.annotated import Annotated, annotated_instructions
+from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms, told_modules
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
@@ -41,6 +43,13 @@ def known_programs(host: Host) -> KnownPrograms:
     """The programs of a host, indexed by the stats of events."""
     host = host.by(OURS)
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
+
+
+def annotated(host: Host) -> Mapping[HloKey, Annotated]:
+    """What annotations of a host's kernels tell about instructions."""
+    if host.rules.ignores_annotations:
+        return {}
+    return host.memo.once("annotated", lambda: annotated_instructions(host.timeline))
 
 
 def module_names(host: Host) -> dict[int, str]:

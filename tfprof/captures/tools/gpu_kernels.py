@@ -12,7 +12,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.captures.events.timeline.programs import HloKey
-from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run import shared_columns as shared
@@ -61,7 +61,8 @@ def host_kernels(host: Host) -> list[KernelTimes]:
 
     def op_of_hlo(key: HloKey) -> str | None:
         known = known_programs(host).instruction(key)
-        name = None if known is None else known.instruction.op_name
+        told = annotated(host).get(key) if known is None else known.instruction
+        name = None if told is None else told.op_name
         return name if name or host.rules.clears_unknown_ops else op_of_instruction(key).name
 
     return gpu_kernels(host.timeline, op_of_hlo, rules=host.rules)

@@ -242,7 +242,7 @@ class Timeline:
         return shifts_ps
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
-        """All stats of one event by name."""
+        """All stats of one event by name, as recorded."""
         source = int(self.sources.of(np.array([event]))[0])
         if source < 0:
             return {}
