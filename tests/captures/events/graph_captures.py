@@ -1,7 +1,8 @@
 """Captures of CUDA graphs, made of the events of real captures without graphs.
 
-No public capture has kernels inside graphs. So the kernels of public captures of JAX on AMD GPUs and
-of TensorFlow on V100s are regrouped as CUPTI's collector writes graphs (``cupti_collector.cc``).
+No public capture has kernels inside graphs. So the kernels of public captures, of JAX on AMD GPUs
+and of TensorFlow on V100s, are regrouped as CUPTI's collector writes graphs
+(``cupti_collector.cc``).
 
 Real are the kernels with their names, times, order and ops, and the programs. Made are the graphs:
 which kernels are in one, their ids, the one call that launches them, and what annotations are kept.

@@ -14,14 +14,14 @@ stats of these kernels, and adds ``op_found_by``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from tfprof.captures.events.timeline.graph_kernels import GraphKernels, graph_kernels
-from tfprof.captures.events.timeline.graph_programs import OfKernel, by_order
+from tfprof.captures.events.timeline.graph_programs import OfKernels, by_order
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.stat_edits import copied, with_ids, with_texts, without
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -57,9 +57,8 @@ def with_graph_ops(timeline: Timeline, programs: Callable[[], Sequence[HloProgra
     if not len(kernels.events):
         return timeline
     sources = _by_node(kernels)
-    found: Mapping[int, OfKernel] = {}
-    if (sources < 0).any():
-        found = by_order(timeline, kernels, sources, programs())
+    lacks = bool((sources < 0).any())
+    found = by_order(timeline, kernels, sources, programs() if lacks else ())
     stats = _stats(timeline, kernels, sources, found)
     kept = timeline.space.room.kept
     return replace(
@@ -90,15 +89,15 @@ def _stats(
     timeline: Timeline,
     kernels: GraphKernels,
     sources: Int64Array,
-    found: Mapping[int, OfKernel],
+    found: OfKernels,
 ) -> dict[str, SparseStat]:
     """The stats of annotations, with those found for kernels in graphs."""
     rows = np.arange(len(sources))
     by_node = rows[(sources >= 0) & (sources != rows)]
     targets, labelled = kernels.events[by_node], kernels.events[sources[by_node]]
     lost = kernels.events[sources < 0]
-    made = sorted(found)
-    named = kernels.events[made]
+    made = np.flatnonzero(found.which >= 0)
+    named, which = kernels.events[made], found.which[made]
 
     def edited(name: str, dropped: Int64Array) -> SparseStat:
         stat = without(timeline.stat(name), np.concatenate([targets, dropped]))
@@ -107,14 +106,17 @@ def _stats(
     stats = {name: edited(name, lost) for name in (_OP, *_DETAILS) if len(timeline.stat(name))}
     stats |= {name: edited(name, named) for name in (_MODULE, _PROGRAM)}
     stats[_TF_OP] = edited(_TF_OP, named[:0])  # that of the launch is right, if coarse
-    of_found = [found[row] for row in made]
-    instructions = [one.found.instruction.name for one in of_found]
-    stats[_OP] = with_texts(stats.get(_OP, timeline.stat(_OP)), named, instructions)
-    stats[_MODULE] = with_texts(stats[_MODULE], named, [one.program.name for one in of_found])
-    stats[_PROGRAM] = with_ids(stats[_PROGRAM], named, [one.program.id for one in of_found])
-    how = np.where(sources == rows, BY_ANNOTATION, BY_NODE).astype(object)
-    how[sources < 0] = np.where(kernels.has_launching_op, BY_LAUNCH, NOT_FOUND)[sources < 0]
-    how[made] = [one.found.how for one in of_found]
+    ops = [one.found.instruction.name for one in found.distinct]
+    modules = [one.program.name for one in found.distinct]
+    ids = [one.program.id for one in found.distinct]
+    stats[_OP] = with_texts(stats.get(_OP, timeline.stat(_OP)), named, ops, which)
+    stats[_MODULE] = with_texts(stats[_MODULE], named, modules, which)
+    stats[_PROGRAM] = with_ids(stats[_PROGRAM], named, ids, which)
     before = without(timeline.stat(FOUND_BY), kernels.events)
-    stats[FOUND_BY] = with_texts(before, kernels.events, how.tolist())
+    ways = [BY_ANNOTATION, BY_NODE, BY_LAUNCH, NOT_FOUND]
+    ways += [one.found.how for one in found.distinct]
+    way = np.where(sources == rows, 0, 1)
+    way[sources < 0] = np.where(kernels.has_launching_op, 2, 3)[sources < 0]
+    way[made] = 4 + which
+    stats[FOUND_BY] = with_texts(before, kernels.events, ways, way)
     return stats

@@ -36,13 +36,25 @@ class OfKernel(NamedTuple):
     found: Found
 
 
+class OfKernels(NamedTuple):
+    """Programs and instructions of kernels.
+
+    Attributes:
+        distinct: The distinct ones.
+        which: The place of each kernel's among these, -1 for none, shape (n,).
+    """
+
+    distinct: Sequence[OfKernel]
+    which: Int64Array
+
+
 def by_order(
     timeline: Timeline,
     kernels: GraphKernels,
     sources: Int64Array,
     programs: Sequence[HloProgram],
-) -> dict[int, OfKernel]:
-    """Instructions of the kernels that no annotation names, by their places in ``kernels``.
+) -> OfKernels:
+    """Instructions of the kernels that no annotation names.
 
     Args:
         timeline: The events.
@@ -52,18 +64,12 @@ def by_order(
     """
     bounds = np.flatnonzero(np.diff(kernels.launches, prepend=-1, append=-1)).tolist()
     finder = _Finder(timeline, kernels, sources, programs)
-    return {
-        start + place: OfKernel(program, one)
-        for start, stop in pairwise(bounds)
-        if (sources[start:stop] < 0).any()
-        for program, found in finder.of_launch(start, stop)
-        for place, one in enumerate(found)
-        if one is not None and sources[start + place] < 0
-    }
-
-
-_Answer = Sequence[tuple[HloProgram, Sequence[Found | None]]]
-"""The program of a launch with the instructions of its kernels; empty without a program."""
+    which = np.full(len(sources), -1)
+    for start, stop in pairwise(bounds):
+        if (sources[start:stop] < 0).any():
+            which[start:stop] = finder.of_launch(start, stop)
+    which[sources >= 0] = -1
+    return OfKernels(list(finder.distinct), which)
 
 
 class _Finder:
@@ -78,23 +84,33 @@ class _Finder:
     ) -> None:
         self._timeline, self._kernels, self._sources = timeline, kernels, sources
         self._all, self._known = programs, KnownPrograms(programs)
-        self._answers: dict[tuple[object, ...], _Answer] = {}
+        self.distinct: dict[OfKernel, int] = {}
+        self._answers: dict[tuple[object, ...], Int64Array] = {}
+        self._kinds = timeline.kinds[kernels.events]
+        self._ops = timeline.stat("hlo_op").texts_at(kernels.events[sources])
+        self._ops[sources < 0] = -1
         self._executes = np.flatnonzero(timeline.named(_EXECUTE.__eq__) & timeline.on_host)
 
-    def of_launch(self, start: int, stop: int) -> _Answer:
-        events = self._kernels.events
-        call = int(self._kernels.calls[start])
-        sources = self._sources[start:stop].tolist()
-        labelled = [int(events[source]) for source in sources if source >= 0]
-        known = tuple("" if one < 0 else self._text("hlo_op", int(events[one])) for one in sources)
-        kinds = self._timeline.kinds[events[start:stop]].tolist()
-        names = tuple(self._timeline.names[kind] for kind in kinds)
-        stated = (self._stated(event) for event in (*labelled[:1], int(events[start]), call))
+    def of_launch(self, start: int, stop: int) -> Int64Array:
+        """Places in ``distinct`` of the kernels of a launch, -1 for none, shape (stop - start,)."""
+        events, call = self._kernels.events, int(self._kernels.calls[start])
+        sources = self._sources[start:stop]
+        labelled = events[sources[sources >= 0][:1]].tolist()
+        stated = (self._stated(event) for event in (*labelled, int(events[start]), call))
         program = next((one for one in stated if one != _UNKNOWN), _UNKNOWN)
         caller, n_commands = self._text("hlo_op", call), self._n_commands(call)
-        key = (program, caller, n_commands, names, known)
+        kinds, ops = self._kinds[start:stop], self._ops[start:stop]
+        key = (program, caller, n_commands, kinds.tobytes(), ops.tobytes())
         if key not in self._answers:
-            self._answers[key] = self._found(program, caller, n_commands, names, known)
+            names = [self._timeline.names[kind] for kind in kinds.tolist()]
+            texts = [*self._timeline.stat("hlo_op").texts, ""]
+            known = [texts[number] for number in ops.tolist()]
+            found = self._found(program, caller, n_commands, names, known)
+            numbers = [
+                -1 if one is None else self.distinct.setdefault(one, len(self.distinct))
+                for one in found
+            ]
+            self._answers[key] = np.array(numbers, np.int64)
         return self._answers[key]
 
     def _found(
@@ -104,11 +120,11 @@ class _Finder:
         n_commands: int,
         names: Sequence[str],
         known: Sequence[str],
-    ) -> _Answer:
+    ) -> Sequence[OfKernel | None]:
         program = self._program(stated, names)
         module = None if program is None else program.module()
         if program is None or module is None or module.entry is None:
-            return ()
+            return [None] * len(names)
         call = module.find(_innermost(caller))
         inside = call.calls[0] if call is not None and call.opcode == "call" else module.entry
         anchors = {
@@ -117,7 +133,8 @@ class _Finder:
             if (one := module.find(_innermost(name))) is not None
         }
         found = instructions_of(names, list(launching(inside)), anchors)
-        return [(program, _within(found, anchors, n_commands))]
+        kept = _within(found, anchors, n_commands)
+        return [None if one is None else OfKernel(program, one) for one in kept]
 
     def _program(self, stated: tuple[int | None, str], names: Sequence[str]) -> HloProgram | None:
         """The program that the launch states, or the only one with the names of all kernels."""

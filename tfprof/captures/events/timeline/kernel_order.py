@@ -92,6 +92,7 @@ def instructions_of(
     chain = _rising([(place, rank[one]) for place, one in sorted(anchors.items()) if one in rank])
     free = [place for place in range(len(names)) if place not in anchors]
     taken = set(anchors.values())
+    own_names = frozenset(map(kernel_name, candidates))
     ends = [(-1, -1), *chain, (len(names), len(candidates))]
     for (place, at), (next_place, next_at) in pairwise(ends):
         between = free[bisect_left(free, place) : bisect_left(free, next_place)]
@@ -100,7 +101,7 @@ def instructions_of(
         fits = [candidates[at], *left] if at >= 0 else left
         if between and fits and len(between) * len(fits) <= _MOST_PAIRS:
             segment = _Segment(
-                [names[k] for k in between], fits, frozenset(names),
+                [names[k] for k in between], fits, frozenset(names), own_names,
                 starts_inside=at >= 0, ends_inside=next_at < len(candidates),
             )  # fmt: skip
             for k, one in zip(between, segment.places(), strict=True):
@@ -178,6 +179,9 @@ def _kind(text: str) -> str:
     return next((kind for kind, names in _KINDS if names.search(lowered)), "")
 
 
+_XLAS = re.compile(r"^wrapped_|fusion(_\d+)*$")
+"""Names that XLA gives to kernels of its own."""
+
 _NEVER = -1e9
 _SAME, _HELPS, _POSSIBLE, _AGAIN, _NONE, _SKIP = 3.0, 1.0, 0.0, -0.5, -3.0, -1.0
 
@@ -194,6 +198,7 @@ class _Segment:
         names: Sequence[str],
         fits: Sequence[Instruction],
         all_names: frozenset[str],
+        own_names: frozenset[str],
         *,
         starts_inside: bool,
         ends_inside: bool,
@@ -201,8 +206,8 @@ class _Segment:
         self._names, self._fits, self._all = names, fits, all_names
         self._starts_inside, self._ends_inside = starts_inside, ends_inside
         self._kinds = [_kind(name) for name in names]
-        of_xla = {kernel_name(one) for one in fits}
-        self._is_xlas = [name in of_xla for name in names]
+        self._is_known = [name in own_names for name in names]
+        self._is_xlas = [name in own_names or bool(_XLAS.search(name)) for name in names]
         self._scores = [[self._score(k, one) for one in fits] for k in range(len(names))]
 
     def _score(self, k: int, one: Instruction) -> float:
@@ -211,7 +216,7 @@ class _Segment:
         if name == own_name:
             return 2 * _SAME
         if one.opcode == "fusion":
-            shares = self._is_xlas[k] and own_name not in self._all
+            shares = self._is_known[k] and own_name not in self._all
             return _HELPS if shares and _stem(name) == _stem(own_name) else _NEVER
         if self._is_xlas[k] or own_name in self._all:
             return _NEVER

@@ -30,24 +30,35 @@ def copied(stat: SparseStat, targets: Int64Array, sources: Int64Array) -> Sparse
     return _merged(stat, targets[has], stat.kinds[rows[has]], stat.values[rows[has]], stat.texts)
 
 
-def with_texts(stat: SparseStat, events: Int64Array, texts: Sequence[str]) -> SparseStat:
-    """A stat with a text at each of some events, which have no value."""
+def with_texts(
+    stat: SparseStat, events: Int64Array, texts: Sequence[str], which: Int64Array
+) -> SparseStat:
+    """A stat with a text at each of some events, which have no value.
+
+    Args:
+        stat: The stat.
+        events: Events, shape (n,).
+        texts: Texts.
+        which: The place of each event's text among these, shape (n,).
+    """
     known = list(stat.texts)
     numbers = {text: number for number, text in enumerate(known)}
     for text in texts:
         if text not in numbers:
             numbers[text] = len(known)
             known.append(text)
-    values = np.array([numbers[text] for text in texts], np.int64)
+    place = np.array([numbers[text] for text in texts], np.int64)
     kinds = np.full(len(events), StatKind.STR, np.uint8)
-    return _merged(stat, events, kinds, values, known)
+    return _merged(stat, events, kinds, place[which], known)
 
 
-def with_ids(stat: SparseStat, events: Int64Array, ids: Sequence[int]) -> SparseStat:
-    """A stat with an unsigned number at each of some events, which have no value."""
+def with_ids(
+    stat: SparseStat, events: Int64Array, ids: Sequence[int], which: Int64Array
+) -> SparseStat:
+    """A stat with an unsigned number at each of some events, as in ``with_texts``."""
     values = np.array(ids, np.uint64).view(np.int64)
     kinds = np.full(len(events), StatKind.UINT64, np.uint8)
-    return _merged(stat, events, kinds, values, stat.texts)
+    return _merged(stat, events, kinds, values[which], stat.texts)
 
 
 def _merged(

@@ -181,7 +181,8 @@ class Timeline:
 
         def cut(stat: SparseStat) -> SparseStat:
             inside = stat.only(kept[stat.events])
-            return inside._replace(events=before[inside.events].astype(stat.events.dtype))
+            events = before[inside.events].astype(stat.events.dtype)
+            return SparseStat(events, inside.kinds, inside.held, inside.texts)
 
         return replace(
             self,
