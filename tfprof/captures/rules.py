@@ -90,8 +90,7 @@ class Rules:
     ignores_graphs: bool = False
     """Kernels in CUDA graphs have the instruction that the profiler wrote, or none."""
     ignores_annotations: bool = False
-    """Annotations of kernels do not tell the op and source of an instruction whose program the
-    capture lacks."""
+    """Annotations of kernels do not describe instructions whose program the capture lacks."""
     needs_device: bool = False
     """Programs that XLA compiled for a CPU have no ops."""
     ignores_newer_tensor_cores: bool = False

@@ -38,7 +38,7 @@ class Programs:
     Args:
         programs: The programs.
         rules: The rules of costs.
-        annotated: What annotations tell about instructions of other programs.
+        annotated: Instructions of other programs, as annotations describe them.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Programs:
 
 
 def _told(key: HloKey, told: Annotated) -> DeviceOp:
-    """An instruction with what its annotation tells; its cost is unknown."""
+    """An instruction as its annotation describes it; its cost is unknown."""
     return DeviceOp(
         OpKey(key.program_id, key.name, key.module),
         UNKNOWN,

@@ -46,7 +46,7 @@ def known_programs(host: Host) -> KnownPrograms:
 
 
 def annotated(host: Host) -> Mapping[HloKey, Annotated]:
-    """What annotations of a host's kernels tell about instructions."""
+    """Instructions as annotations of a host's kernels describe them."""
     if host.rules.ignores_annotations:
         return {}
     return host.memo.once("annotated", lambda: annotated_instructions(host.timeline))

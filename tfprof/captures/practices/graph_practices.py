@@ -12,7 +12,7 @@ from tfprof.core.text.claims import Details
 
 
 def unknown_ops(evidence: Evidence) -> Iterator[Advice]:
-    """Kernels in graphs whose op nothing in the capture tells."""
+    """Kernels in graphs whose op is unknown."""
     times = evidence.graph_times
     total = sum(one.total_ps for one in times)
     whole, lost = (sum(ps) for ps in zip(*((t.whole_ps, t.lost_ps) for t in times), strict=True))

@@ -1,4 +1,4 @@
-"""What annotations of GPU kernels tell about an instruction, for programs that the capture lacks.
+"""Instructions as annotations of GPU kernels describe them, for programs that the capture lacks.
 
 XLA annotates launches with the instruction and the rest of its framework's op (``name``, after the
 ``prefix`` that all ops of the program share). With ``--xla_gpu_trace_annotation_level=1`` come type
@@ -17,7 +17,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 
 
 class Annotated(NamedTuple):
-    """What an annotation tells about an instruction.
+    """An instruction as an annotation describes it.
 
     Attributes:
         op_name: The framework's op, with its scopes.

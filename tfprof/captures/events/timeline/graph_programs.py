@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from tfprof.captures.events.timeline.programs import KnownPrograms
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
-from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array, IntArray
 
 _EXECUTE, _N_COMMANDS = "command_buffer::execute", "num_commands"
 """XLA's event around a launch, and its number of recorded commands."""
@@ -62,55 +61,119 @@ def by_order(
         sources: For each, the kernel whose annotation it takes, -1 for none, shape (n,).
         programs: The programs of the capture.
     """
-    bounds = np.flatnonzero(np.diff(kernels.launches, prepend=-1, append=-1)).tolist()
-    finder = _Finder(timeline, kernels, sources, programs)
     which = np.full(len(sources), -1)
-    for start, stop in pairwise(bounds):
-        if (sources[start:stop] < 0).any():
-            which[start:stop] = finder.of_launch(start, stop)
+    finder = _Finder(timeline, programs)
+    kinds = timeline.kinds[kernels.events]
+    ops = np.where(sources >= 0, timeline.stat("hlo_op").texts_at(kernels.events[sources]), -1)
+    for launch in _launches(timeline, kernels, sources):
+        at = slice(launch.start, launch.stop)
+        which[at] = finder.places(launch, kinds[at], ops[at])
     which[sources >= 0] = -1
     return OfKernels(list(finder.distinct), which)
 
 
+class _Launch(NamedTuple):
+    """A launch with kernels whose instruction is unknown.
+
+    Attributes:
+        start: Its first kernel.
+        stop: The kernel after its last.
+        program: Id and name of its program, as far as known.
+        caller: The instruction of its call; empty without one.
+        n_commands: Number of commands of the launched buffer; 0 if unknown.
+    """
+
+    start: int
+    stop: int
+    program: tuple[int | None, str]
+    caller: str
+    n_commands: int
+
+
+def _launches(timeline: Timeline, kernels: GraphKernels, sources: Int64Array) -> Iterator[_Launch]:
+    bounds = np.flatnonzero(np.diff(kernels.launches, prepend=-1, append=-1))
+    starts, stops = bounds[:-1], bounds[1:]
+    if not len(starts):
+        return
+    is_lost = np.add.reduceat((sources < 0).astype(np.int64), starts) > 0
+    starts, stops = starts[is_lost], stops[is_lost]
+    first_sources = np.maximum.reduceat(sources, bounds[:-1])[is_lost]  # any annotated kernel
+    annotated = np.where(first_sources >= 0, kernels.events[first_sources], -1)
+    calls = kernels.calls[starts]
+    stated = [_stated(timeline, at) for at in (annotated, kernels.events[starts], calls)]
+    callers, n_commands = _texts(timeline, "hlo_op", calls), _n_commands(timeline, calls)
+    for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        program = next((one[row] for one in stated if one[row] != _UNKNOWN), _UNKNOWN)
+        yield _Launch(start, stop, program, callers[row], n_commands[row])
+
+
+def _stated(timeline: Timeline, events: Int64Array) -> list[tuple[int | None, str]]:
+    """The programs that events name; unknown for -1."""
+    programs, at = timeline.stat("program_id"), np.maximum(events, 0)
+    has_id = (programs.has(at) & (events >= 0)).tolist()
+    stated = []
+    for title, has, number in zip(
+        _texts(timeline, "hlo_module", events), has_id, programs.at(at).tolist(), strict=True
+    ):
+        module, in_title = split_title(title)
+        stated.append((unsigned(number) if has else in_title, module))
+    return stated
+
+
+def _texts(timeline: Timeline, name: str, events: Int64Array) -> list[str]:
+    """A text of each event, empty for events without it and for -1."""
+    stat = timeline.stat(name)
+    numbers = np.where(events >= 0, stat.texts_at(np.maximum(events, 0)), -1)
+    texts = [*stat.texts, ""]
+    return [texts[number] for number in numbers.tolist()]
+
+
+def _n_commands(timeline: Timeline, calls: Int64Array) -> list[int]:
+    """Number of commands in each launched buffer; 0 if unknown."""
+    executes = np.flatnonzero(timeline.named(_EXECUTE.__eq__) & timeline.on_host)
+    before = np.searchsorted(executes, calls) - 1
+    if not len(executes):
+        return [0] * len(calls)
+    around, at = executes[np.maximum(before, 0)], np.maximum(calls, 0)
+    is_around = (before >= 0) & (calls >= 0)
+    is_around &= timeline.lines_of(around) == timeline.lines_of(at)
+    is_around &= timeline.ends_of(around) >= timeline.ends_of(at)
+    commands: list[int] = np.where(is_around, timeline.stat(_N_COMMANDS).at(around), 0).tolist()
+    return commands
+
+
 class _Finder:
-    """Finds instructions launch by launch; equal launches once."""
+    """Finds instructions launch by launch; equal launches once.
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        kernels: GraphKernels,
-        sources: Int64Array,
-        programs: Sequence[HloProgram],
-    ) -> None:
-        self._timeline, self._kernels, self._sources = timeline, kernels, sources
-        self._all, self._known = programs, KnownPrograms(programs)
+    Attributes:
+        distinct: The distinct answers, with their places.
+    """
+
+    def __init__(self, timeline: Timeline, programs: Sequence[HloProgram]) -> None:
         self.distinct: dict[OfKernel, int] = {}
+        self._names, self._ops = timeline.names, [*timeline.stat("hlo_op").texts, ""]
+        self._all, self._known = programs, KnownPrograms(programs)
         self._answers: dict[tuple[object, ...], Int64Array] = {}
-        self._kinds = timeline.kinds[kernels.events]
-        self._ops = timeline.stat("hlo_op").texts_at(kernels.events[sources])
-        self._ops[sources < 0] = -1
-        self._executes = np.flatnonzero(timeline.named(_EXECUTE.__eq__) & timeline.on_host)
 
-    def of_launch(self, start: int, stop: int) -> Int64Array:
-        """Places in ``distinct`` of the kernels of a launch, -1 for none, shape (stop - start,)."""
-        events, call = self._kernels.events, int(self._kernels.calls[start])
-        sources = self._sources[start:stop]
-        labelled = events[sources[sources >= 0][:1]].tolist()
-        stated = (self._stated(event) for event in (*labelled, int(events[start]), call))
-        program = next((one for one in stated if one != _UNKNOWN), _UNKNOWN)
-        caller, n_commands = self._text("hlo_op", call), self._n_commands(call)
-        kinds, ops = self._kinds[start:stop], self._ops[start:stop]
-        key = (program, caller, n_commands, kinds.tobytes(), ops.tobytes())
+    def places(self, launch: _Launch, kinds: IntArray, ops: Int64Array) -> Int64Array:
+        """Places in ``distinct`` of the kernels of a launch, -1 for none, shape (n,).
+
+        Args:
+            launch: The launch.
+            kinds: Kinds of its events, shape (n,).
+            ops: Their annotated instructions, -1 for none, shape (n,).
+        """
+        key = (*launch[2:], kinds.tobytes(), ops.tobytes())
         if key not in self._answers:
-            names = [self._timeline.names[kind] for kind in kinds.tolist()]
-            texts = [*self._timeline.stat("hlo_op").texts, ""]
-            known = [texts[number] for number in ops.tolist()]
-            found = self._found(program, caller, n_commands, names, known)
-            numbers = [
-                -1 if one is None else self.distinct.setdefault(one, len(self.distinct))
-                for one in found
-            ]
-            self._answers[key] = np.array(numbers, np.int64)
+            names = [self._names[kind] for kind in kinds.tolist()]
+            found = self._found(*launch[2:], names, [self._ops[op] for op in ops.tolist()])
+            self._answers[key] = np.array(
+                [
+                    -1 if one is None else self.distinct.setdefault(one, len(self.distinct))
+                    for one in found
+                ],
+                np.int64,
+            )
         return self._answers[key]
 
     def _found(
@@ -145,30 +208,6 @@ class _Finder:
         of_xla = frozenset[str]().union(*of_each)
         fits = [one for one, own in zip(self._all, of_each, strict=True) if own == of_xla]
         return fits[0] if of_xla and len(fits) == 1 else None
-
-    def _stated(self, event: int) -> tuple[int | None, str]:
-        """The program that an event names."""
-        if event < 0:
-            return _UNKNOWN
-        program, at = self._timeline.stat("program_id"), np.array([event])
-        module, in_title = split_title(self._text("hlo_module", event))
-        return unsigned(int(program.at(at)[0])) if program.has(at)[0] else in_title, module
-
-    def _text(self, name: str, event: int) -> str:
-        stat = self._timeline.stat(name)
-        text = int(stat.texts_at(np.array([event]))[0]) if event >= 0 else -1
-        return stat.texts[text] if text >= 0 else ""
-
-    def _n_commands(self, call: int) -> int:
-        """Number of commands in the launched buffer; 0 if unknown."""
-        timeline = self._timeline
-        at = int(np.searchsorted(self._executes, call)) - 1
-        if call < 0 or at < 0:
-            return 0
-        around = self._executes[at : at + 1]
-        same_line = timeline.lines_of(around)[0] == timeline.lines_of(np.array([call]))[0]
-        is_around = same_line and timeline.ends_of(around)[0] >= timeline.ends_of(call)
-        return int(timeline.stat(_N_COMMANDS).at(around)[0]) if is_around else 0
 
 
 def _innermost(op: str) -> str:
