@@ -185,6 +185,18 @@ def test_more_instructions_than_commands_are_not_believed():
     assert ways(run) == [("loop_add_fusion.1", "name"), (None, "none")]
 
 
+@pytest.mark.parametrize(("second", "way"), [(2, "order"), (0, "none")])
+def test_streams_that_overtake_each_other_have_no_order(second, way):
+    """The product is the second kernel; its node is the graph's last or first one."""
+    kernels, call = launched(1, 0, "loop_add_fusion_1")
+    other = event("sgemm", 20, 10, kernel_details=NOW, correlation_id=1, cuda_graph_id=3,
+                  cuda_graph_node_id=second, **ALL_STEPS)  # fmt: skip
+    kernels[0].stats["cuda_graph_node_id"] = 1
+    streams = line(*kernels, id=14), line(other, id=15)
+    run = opened(xspace(host(line(call)), gpu(*streams), add_and_gemm()))
+    assert [how for _, how in ways(run)] == ["name", way]
+
+
 def test_the_same_kernel_in_classic_mode_has_no_op():
     run = opened(capture(launched(1, 0, "loop_add_fusion_1"), planes=[add_and_gemm()]))
     classic = run.in_mode(classic=True).hosts[0].timeline

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.captures.events.timeline.graph_kernels import GraphKernels
 from tfprof.captures.events.timeline.kernel_order import (
-    BY_ORDER,
+    BY_NAME,
     Found,
     instructions_of,
     kernel_names,
@@ -18,7 +18,6 @@ from tfprof.captures.events.timeline.kernel_order import (
 )
 from tfprof.captures.events.timeline.programs import KnownPrograms
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
 from tfprof.core.columns.columns import Int64Array, IntArray
 
@@ -81,6 +80,8 @@ class _Launch(NamedTuple):
         program: Id and name of its program, as far as known.
         caller: The instruction of its call; empty without one.
         n_commands: Number of commands of the launched buffer; 0 if unknown.
+        is_in_order: Whether its kernels ran in the order of the graph's nodes, as far as known.
+            On several streams, kernels overtake each other.
     """
 
     start: int
@@ -88,6 +89,7 @@ class _Launch(NamedTuple):
     program: tuple[int | None, str]
     caller: str
     n_commands: int
+    is_in_order: bool
 
 
 def _launches(timeline: Timeline, kernels: GraphKernels, sources: Int64Array) -> Iterator[_Launch]:
@@ -102,9 +104,13 @@ def _launches(timeline: Timeline, kernels: GraphKernels, sources: Int64Array) ->
     calls = kernels.calls[starts]
     stated = [_stated(timeline, at) for at in (annotated, kernels.events[starts], calls)]
     callers, n_commands = _texts(timeline, "hlo_op", calls), _n_commands(timeline, calls)
+    streams = timeline.lines_of(kernels.events)
     for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         program = next((one[row] for one in stated if one[row] != _UNKNOWN), _UNKNOWN)
-        yield _Launch(start, stop, program, callers[row], n_commands[row])
+        nodes = kernels.nodes[start:stop]
+        is_one_stream = bool((streams[start:stop] == streams[start]).all())
+        in_order = is_one_stream or bool(nodes[0] >= 0 and (np.diff(nodes) > 0).all())
+        yield _Launch(start, stop, program, callers[row], n_commands[row], in_order)
 
 
 def _stated(timeline: Timeline, events: Int64Array) -> list[tuple[int | None, str]]:
@@ -181,6 +187,7 @@ class _Finder:
         stated: tuple[int | None, str],
         caller: str,
         n_commands: int,
+        is_in_order: bool,
         names: Sequence[str],
         known: Sequence[str],
     ) -> Sequence[OfKernel | None]:
@@ -196,8 +203,10 @@ class _Finder:
             if (one := module.find(_innermost(name))) is not None
         }
         found = instructions_of(names, list(launching(inside)), anchors)
-        kept = _within(found, anchors, n_commands)
-        return [None if one is None else OfKernel(program, one) for one in kept]
+        distinct = {one.instruction for one in found if one is not None} | set(anchors.values())
+        if not is_in_order or 0 < n_commands < len(distinct):
+            found = [one if one is not None and one.how == BY_NAME else None for one in found]
+        return [None if one is None else OfKernel(program, one) for one in found]
 
     def _program(self, stated: tuple[int | None, str], names: Sequence[str]) -> HloProgram | None:
         """The program that the launch states, or the only one with the names of all kernels."""
@@ -213,13 +222,3 @@ class _Finder:
 def _innermost(op: str) -> str:
     """The last of nested instructions, which are written outermost first."""
     return op.rpartition("::")[2]
-
-
-def _within(
-    found: Sequence[Found | None], anchors: Mapping[int, Instruction], n_commands: int
-) -> Sequence[Found | None]:
-    """Without what order found, if these are more instructions than the buffer has commands."""
-    distinct = {one.instruction for one in found if one is not None} | set(anchors.values())
-    if 0 < n_commands < len(distinct):
-        return [None if one is None or one.how == BY_ORDER else one for one in found]
-    return found
