@@ -53,9 +53,11 @@ def test_launches_of_such_a_capture_promise_no_gain():
 
 
 def test_idle_devices_of_such_a_capture():
-    assert "does not have" not in the(waiting_for_launches(), "devices/idle").message
+    kept = the(waiting_for_launches(), "devices/idle").message
+    assert "does not have" not in kept and "Improve that first" in kept
     idle = the(waiting_for_launches(op(WITHOUT, 1, 1)), "devices/idle")
     assert "gaps between kernels that the real run does not have" in idle.message
+    assert "Improve that first" not in idle.message
 
 
 def test_kernels_of_graphs_without_an_op_are_one_finding():

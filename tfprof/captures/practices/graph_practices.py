@@ -27,7 +27,10 @@ def unknown_ops(evidence: Evidence) -> Iterator[Advice]:
         words += f" {{whole_ms}} are records of whole graphs: {how_to_capture.GRAPH_KERNELS}."
         numbers |= {"whole_ms": whole / 1e9}
     if lost:
-        words += " {lost_ms} are kernels of graphs that are older than the capture, and "
+        words += (
+            " {lost_ms} are kernels without an annotation of their own, as in graphs older than the "
+            "capture, and "
+        )
         numbers |= {"lost_ms": lost / 1e9}
         if all(one.has_programs for one in times if one.lost_ps):
             words += "neither their names nor their order tell their instruction"

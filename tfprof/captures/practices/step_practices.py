@@ -180,10 +180,9 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
     of_step = evidence.steps.share_of(busiest.key)
     words = "The devices run no op for {idle_share} of the time that they were captured."
     if of_step:
-        words += (
-            " Besides computing, steps spend the most on {category}: {category_share}. Improve "
-            "that first."
-        )
+        words += " Besides computing, steps spend the most on {category}: {category_share}."
+        if not (evidence.is_without_graphs and busiest.key == "kernel_launch"):
+            words += " Improve that first."
     else:
         words += " No step shows why: mark steps, and capture several whole ones."
     if evidence.is_without_graphs:
