@@ -1,5 +1,8 @@
 """Instructions of kernels by names and order, worked out by hand."""
 
+import random
+from collections import Counter
+
 import pytest
 
 from tests.hlo_programs import op, program, read
@@ -107,3 +110,58 @@ def test_kernels_of_a_loop_repeat_their_names():
 @pytest.mark.parametrize("kernels", ["", "unknown_kernel", "unknown_kernel " * 3])
 def test_without_candidates_there_is_none(kernels):
     assert found(kernels, []) == [None] * len(kernels.split())
+
+
+LIBRARY = {
+    "__cublas$gemm": ("ampere_sgemm_128x64_tn", "nvjet_hsh_128", "splitKreduce", "odd_kernel"),
+    "__cudnn$convForward": ("sm80_xmma_fprop_implicit_gemm", "nchwToNhwcKernel", "Im3d2Col"),
+    "__cudnn$fmhaSoftmax": ("cudnn_sdpa_flash_fprop", "flash_fwd_kernel", "odd"),
+    "my_custom_op": ("my_kernel", "helper_kernel"),
+}
+STEMS = ("loop_add_fusion", "input_reduce_fusion", "fusion", "wrapped_transpose")
+
+
+def random_program(chance, n_kernels, *, shared=0.0):
+    """Instructions, the kernels that they launch, and the place of the instruction of each.
+
+    Args:
+        chance: The random numbers.
+        n_kernels: How many kernels a call of a library may launch.
+        shared: How often a fusion shares the kernel of an earlier one.
+    """
+    instructions, kernels, truth = [], [], []
+    counts, first = Counter(), {}
+    for place in range(chance.randint(3, 60)):
+        if chance.random() < 0.3:
+            target = chance.choice(list(LIBRARY))
+            instructions.append(f"custom-call.{place}={target}")
+            own = chance.choices(LIBRARY[target], k=chance.choice(n_kernels))
+        else:
+            stem = chance.choice(STEMS)
+            number = counts[stem]
+            counts[stem] += 1
+            instructions.append(f"{stem}.{number}" if number else stem)
+            kernel = f"{stem}_{number}" if number else stem
+            own = [first.setdefault(stem, kernel) if chance.random() < shared else kernel]
+            first.setdefault(stem, kernel)
+        kernels += own
+        truth += [place] * len(own)
+    return main(*instructions), kernels, truth
+
+
+@pytest.mark.parametrize(
+    ("n_kernels", "shared", "most_wrong"),
+    [((1,), 0.0, 0.0), ((1, 1, 2, 3), 0.0, 0.0), ((1, 1, 2), 0.2, 0.0), ((0, 1, 2), 0.0, 0.02)],
+)
+def test_random_programs(n_kernels, shared, most_wrong):
+    """Of all kernels, at least 90 % have their instruction; the others hardly ever a wrong one."""
+    chance, right, wrong, total = random.Random(7), 0, 0, 0
+    for _ in range(40):
+        candidates, kernels, truth = random_program(chance, n_kernels, shared=shared)
+        for one, place in zip(instructions_of(kernels, candidates), truth, strict=True):
+            is_right = one is not None and one.instruction is candidates[place]
+            right += is_right
+            wrong += one is not None and not is_right
+            total += 1
+    assert total > 1000
+    assert right >= 0.9 * total and wrong <= most_wrong * total, (right, wrong, total)

@@ -28,8 +28,8 @@ def unknown_ops(evidence: Evidence) -> Iterator[Advice]:
         numbers |= {"whole_ms": whole / 1e9}
     if lost:
         words += (
-            " {lost_ms} are kernels without an annotation of their own, as in graphs older than the "
-            "capture, and "
+            " {lost_ms} are kernels without an annotation of their own, as in graphs older than "
+            "the capture, and "
         )
         numbers |= {"lost_ms": lost / 1e9}
         if all(one.has_programs for one in times if one.lost_ps):

@@ -183,7 +183,15 @@ _XLAS = re.compile(r"^wrapped_|fusion(_\d+)*$")
 """Names that XLA gives to kernels of its own."""
 
 _NEVER = -1e9
-_SAME, _HELPS, _POSSIBLE, _AGAIN, _NONE, _SKIP = 3.0, 1.0, 0.0, -0.5, -3.0, -1.0
+_SAME, _HELPS, _POSSIBLE, _AGAIN, _REPEATED, _NONE = 3.0, 1.0, 0.0, -0.5, -1.0, -3.0
+"""Scores of a kernel: of the instruction's kind; of a kind that helps it; of an unknown kind; a
+further kernel of an instruction; the same kernel of a fusion again; one without an instruction."""
+_SKIP, _OUTSIDE = -1.0, -0.7
+"""Scores of an instruction without a kernel: between others, or before the first or after the last,
+as a graph may hold a part of the program only."""
+
+_MARGIN = 1.1
+"""An assignment of a kernel counts if all others are worse by more than this."""
 
 
 class _Segment:
@@ -234,10 +242,14 @@ class _Segment:
         if (k == 0 and not self._starts_inside) or (
             k == len(self._names) and not self._ends_inside
         ):
-            return 0.0  # the graph may be a part of the program
+            return _OUTSIDE if self._must(i) else 0.0
         if i == 0 and self._starts_inside:
             return 0.0  # it has a kernel already
-        return _SKIP if self._fits[i].opcode in ("fusion", "custom-call") else 0.0
+        return _SKIP if self._must(i) else 0.0
+
+    def _must(self, i: int) -> bool:
+        """Whether an instruction launches a kernel in any case."""
+        return self._fits[i].opcode in ("fusion", "custom-call")
 
     def places(self) -> list[int | None]:
         """The place in ``fits`` of each kernel; None unless one place alone is the best."""
@@ -255,16 +267,16 @@ class _Segment:
                 for i in range(m + 1)
                 for used in (0, 1)
             )
-            at = np.flatnonzero(totals >= best - 1e-6)
-            is_sure = len(at) == 1 and without < best - 1e-6
+            at = np.flatnonzero(totals >= best - _MARGIN)
+            is_sure = len(at) == 1 and without < best - _MARGIN
             chosen.append(int(at[0]) if is_sure else None)
         return chosen
 
     def _gain(self, k: int, i: int, used: int) -> float:
         score = self._scores[k][i]
-        if used or (i == 0 and self._starts_inside):
-            return min(score, _HELPS) + _AGAIN
-        return score
+        if not (used or (i == 0 and self._starts_inside)):
+            return score
+        return min(score, _REPEATED) if self._fits[i].opcode == "fusion" else score + _AGAIN
 
     def _to(self, n: int, m: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """Best score up to each state: kernels, instructions, whether the latter has a kernel."""
