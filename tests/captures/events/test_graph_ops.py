@@ -22,6 +22,8 @@ from tfprof.captures.tools.gpu_kernels import kernel_stats
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_profile_tree import op_profile
 from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.captures.trace.tracks import derived_lines
+from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
 ATTENTION, CONV = "gpu-rocm-jax-attention", "gpu-rocm-jax-conv"
@@ -120,7 +122,8 @@ ALL_STEPS = {"hlo_module": "jit_f", "program_id": 7}
 def add_and_gemm():
     """A program with a fusion and a product, in the metadata of a capture."""
     proto = program(main=[
-        op("loop_add_fusion.1", "fusion", "f32[4]"),
+        op("loop_add_fusion.1", "fusion", "f32[4]", metadata=pb.OpMetadata(
+            op_name="jit(f)/dense/add", source_file="model.py", source_line=12)),
         op("custom-call.2", "custom-call", "f32[4]", custom_call_target="__cublas$gemm"),
     ])  # fmt: skip
     stats = {"Hlo Proto": proto.SerializeToString(), "program_id": 7}
@@ -209,6 +212,31 @@ def test_other_steps_name_the_kernels_of_a_step():
     first = launched(1, 10, "k", hlo_op="a")
     run = opened(capture(first, launched(2, 110, "k"), around=steps))
     assert ways(of_step(run, 1)) == [("a", "graph node")]
+
+
+def test_the_timeline_has_scope_op_and_line():
+    run = opened(capture(launched(1, 0, "loop_add_fusion_1"), planes=[add_and_gemm()]))
+    lines = {one.name: one.names for one in derived_lines(run.hosts[0]).lines}
+    assert lines["XLA Ops - from #14"] == ["7/loop_add_fusion.1"]
+    assert lines["Framework Name Scope - from #14"] == ["jit(f)", "dense"]
+    assert lines["Source code - from #14"] == ["model.py:12"]
+
+
+def test_sql_has_what_was_found():
+    pytest.importorskip("duckdb")
+    from tfprof.sql import Database
+
+    whole = {**ALL_STEPS, "hlo_op": "call.9"}
+    run = opened(capture(launched(1, 0, "sgemm", calls=whole), planes=[add_and_gemm()]))
+    asked = (
+        "select arguments.name, value from event_arguments as arguments join events "
+        "using (run, host, event_id) where events.name = 'sgemm' "
+        "and arguments.name in ('hlo_op', 'op_found_by') order by 1"
+    )
+    with Database(run) as database:
+        assert list(database.query(asked).table().rows) == [
+            ("hlo_op", "custom-call.2"), ("op_found_by", "order"),
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", [op_stats, hlo_stats, op_profile, kernel_stats])
