@@ -11,8 +11,8 @@ import pytest
 
 from tests.captures.events.graph_captures import MODULE, regrouped
 from tests.captures.events.made import NOW
+from tests.captures.events.small_graphs import ALL_STEPS, add_and_gemm, capture, launched
 from tests.captures.tools.oracle import folder
-from tests.hlo_programs import op, program
 from tfprof.captures.events.timeline.graph_kernels import in_graphs
 from tfprof.captures.events.timeline.kernel_order import instructions_of, kernel_name
 from tfprof.captures.events.timeline.programs import hlo_keys
@@ -23,8 +23,7 @@ from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_profile_tree import op_profile
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.trace.tracks import derived_lines
-from tfprof.core.wire import messages as pb
-from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
+from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 ATTENTION, CONV = "gpu-rocm-jax-attention", "gpu-rocm-jax-conv"
 BERT = "gpu-v100-bert-modernized"
@@ -114,39 +113,6 @@ def test_order_in_one_program_of_87_instructions():
     found = instructions_of(kernels, candidates)
     assert [one.instruction for one in found] == candidates
     assert Counter(one.how for one in found) == {"name": 66, "order": 21}
-
-
-ALL_STEPS = {"hlo_module": "jit_f", "program_id": 7}
-
-
-def add_and_gemm():
-    """A program with a fusion and a product, in the metadata of a capture."""
-    proto = program(main=[
-        op("loop_add_fusion.1", "fusion", "f32[4]", metadata=pb.OpMetadata(
-            op_name="jit(f)/dense/add", source_file="model.py", source_line=12)),
-        op("custom-call.2", "custom-call", "f32[4]", custom_call_target="__cublas$gemm"),
-    ])  # fmt: skip
-    stats = {"Hlo Proto": proto.SerializeToString(), "program_id": 7}
-    return plane("/host:metadata", metadata={"jit_f(7)": stats})
-
-
-def launched(number, start, *names, calls=ALL_STEPS, **stats):
-    """Kernels of launch ``number`` of graph 3, and its call."""
-    inside = [
-        event(name, start + 10 * place, 10, kernel_details=NOW, correlation_id=number,
-              cuda_graph_id=3, cuda_graph_node_id=place + 1, **{**calls, **stats})
-        for place, name in enumerate(names)
-    ]  # fmt: skip
-    call = event("cuGraphLaunch (CudaGraph:3)", start, 5, correlation_id=number, **calls)
-    return inside, call
-
-
-def capture(*launches, planes=(), around=()):
-    kernels = [one for inside, _ in launches for one in inside]
-    calls = [call for _, call in launches]
-    return xspace(
-        host(line(*around, *calls)), gpu(line(*kernels, id=14, name="Stream #14")), *planes
-    )
 
 
 def ways(run):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.captures.events.made import NOW
-from tests.captures.events.test_graph_ops import add_and_gemm, capture, launched
+from tests.captures.events.small_graphs import add_and_gemm, capture, launched
 from tests.captures.practices.advised import advice_of, op, the
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.trace.events import trace

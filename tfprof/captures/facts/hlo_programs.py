@@ -10,6 +10,7 @@ from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms, told
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.host_programs import host_programs
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.errors import EmptyProfileError, UsageError
@@ -24,7 +25,7 @@ class HostProgram(NamedTuple):
 
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded only once."""
-    return host.by(OURS).programs()
+    return host_programs(host)
 
 
 @fact

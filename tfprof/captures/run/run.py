@@ -26,10 +26,10 @@ from tfprof.captures.events.timeline.graph_ops import with_graph_ops
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
-from tfprof.captures.read.hlo import HloProgram, hlo_programs
 from tfprof.captures.rules import OURS, REFERENCE, Rules
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.host_programs import host_programs
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import (
     Copy,
@@ -138,13 +138,7 @@ class Host:
         return self.memo.once("with graph ops", lambda: self._with_graph_ops(recorded))
 
     def _with_graph_ops(self, recorded: Timeline) -> Timeline:
-        return with_graph_ops(recorded, self.programs)
-
-    def programs(self) -> list[HloProgram]:
-        """The compiled programs in its capture, by id; each is decoded only once."""
-        if self._first is not None:
-            return self._first.programs()
-        return self.memo.once("hlo programs", lambda: hlo_programs(self.space))
+        return with_graph_ops(recorded, partial(host_programs, self))
 
     def forest(self, *, classic: bool = False) -> Forest:
         """Return its events with their parents and the events that lead to them.
