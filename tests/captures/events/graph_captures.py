@@ -40,7 +40,7 @@ def regrouped(path, *, labelled="none", launch=MODULE, copies=1):
         labelled: Which launches keep the annotations of their kernels: "all", "none", or "first",
             the first launch of each graph.
         launch: Stats of the first kernel that the launch's annotation has, which is that of
-            kernels without their own.
+            kernels without their own. The call itself has none: the collector clears it.
         copies: How often all kernels ran; copies follow one after the other.
     """
     space = pb.XSpace.FromString(path.read_bytes())
@@ -64,7 +64,7 @@ def regrouped(path, *, labelled="none", launch=MODULE, copies=1):
             seen[graph] += 1
             correlation = 1_000_000 * (1 + len(truth)) + number
             of_launch = {name: run[0].stats[name] for name in launch if name in run[0].stats}
-            calls[run[0].stats["correlation_id"], number] = (graph, correlation, of_launch)
+            calls[run[0].stats["correlation_id"], number] = (graph, correlation)
             launched |= {one.stats["correlation_id"] for one in run}
             for node, one in enumerate(run, 1):
                 of_plane.append((one.event.offset_ps, one.name, one.event.duration_ps, _op(one)))
@@ -137,11 +137,10 @@ def _launch(space, calls, launched):
             correlation = names.read(event).get("correlation_id")
             if correlation not in launched:
                 continue
-            for graph, new, annotation in of_first.get(correlation, ()):
+            for graph, new in of_first.get(correlation, ()):
                 added = line.events.add(offset_ps=event.offset_ps, duration_ps=event.duration_ps)
                 added.metadata_id = names.event(f"cuGraphLaunch (CudaGraph:{graph})")
-                ids = {"correlation_id": new, "cuda_graph_id": graph}
-                names.write(added, annotation | ids)
+                names.write(added, {"correlation_id": new, "cuda_graph_id": graph})
             line.events.remove(event)
 
 

@@ -126,11 +126,32 @@ def ways(run):
     return list(zip(names, texts, strict=True))
 
 
-def test_the_annotation_of_the_launch_is_not_that_of_its_kernels():
-    whole = {**ALL_STEPS, "hlo_op": "call.9"}
-    run = opened(capture(launched(1, 0, "loop_add_fusion_1", "sgemm", calls=whole),
-                         planes=[add_and_gemm()]))  # fmt: skip
+@pytest.mark.parametrize("is_amd", [False, True])
+@pytest.mark.parametrize("op_of_launch", ["call.9", "somewhere.3"])
+def test_the_annotation_of_the_launch_is_not_that_of_its_kernels(is_amd, op_of_launch):
+    whole = {**ALL_STEPS, "hlo_op": op_of_launch}
+    launch = launched(1, 0, "loop_add_fusion_1", "sgemm", calls=whole, is_amd=is_amd)
+    run = opened(capture(launch, planes=[add_and_gemm()]))
     assert ways(run) == [("loop_add_fusion.1", "name"), ("custom-call.2", "order")]
+
+
+def test_without_its_program_the_launch_is_all_that_is_known():
+    whole = {**ALL_STEPS, "hlo_op": "call.9"}
+    run = opened(capture(launched(1, 0, "loop_add_fusion_1", "sgemm", calls=whole)))
+    assert ways(run) == [("call.9", "launch")] * 2
+    times = hlo_stats(run).table()
+    assert times.column("hlo_op_name") == ["call.9"], "its time is there"
+
+
+def test_a_call_is_never_the_instruction_of_a_kernel():
+    """One kernel has its own annotation, the others that of the launch."""
+    whole = {**ALL_STEPS, "hlo_op": "call.9"}
+    kernels, call = launched(1, 0, "loop_add_fusion_1", "sgemm", "sgemm", calls=whole)
+    kernels[1].stats["hlo_op"] = "custom-call.2"
+    run = opened(capture((kernels, call), planes=[add_and_gemm(calls=True)]))
+    assert ways(run) == [
+        ("loop_add_fusion.1", "name"), ("custom-call.2", "annotation"), ("custom-call.2", "order"),
+    ]  # fmt: skip
 
 
 def test_nodes_with_two_annotations_name_none():
@@ -142,8 +163,8 @@ def test_nodes_with_two_annotations_name_none():
 
 def test_the_framework_s_op_of_the_launch_stays():
     calls = {"tf_op": "dense/XlaRun:_XlaRun"}
-    run = opened(capture(launched(1, 0, "k", calls=calls)))
-    assert ways(run) == [(None, "launch")]
+    run = opened(capture(launched(1, 0, "k", "l", calls=calls)))
+    assert ways(run) == [(None, "launch")] * 2
     assert op_stats(run).table().column("operation")[0] == "dense/XlaRun"
 
 
@@ -193,7 +214,8 @@ def test_sql_has_what_was_found():
     from tfprof.sql import Database
 
     whole = {**ALL_STEPS, "hlo_op": "call.9"}
-    run = opened(capture(launched(1, 0, "sgemm", calls=whole), planes=[add_and_gemm()]))
+    launch = launched(1, 0, "sgemm", calls=whole)
+    run = opened(capture(launch, planes=[add_and_gemm(calls=True)]))
     asked = (
         "select arguments.name, value from event_arguments as arguments join events "
         "using (run, host, event_id) where events.name = 'sgemm' "

@@ -96,7 +96,8 @@ def test_kernels_outside_of_graphs_have_no_such_finding():
 
 def test_traces_show_what_was_found_and_how():
     whole = {"hlo_module": "jit_f", "program_id": 7, "hlo_op": "call.9"}
-    run = opened(capture(launched(1, 0, "sgemm", calls=whole), planes=[add_and_gemm()]))
+    launch = launched(1, 0, "sgemm", calls=whole)
+    run = opened(capture(launch, planes=[add_and_gemm(calls=True)]))
     events = json.loads(b"".join(trace(run).pieces()))["traceEvents"]
     (args,) = (one["args"] for one in events if one.get("name") == "sgemm")
     assert args["hlo_op"] == "custom-call.2" and args["op_found_by"] == "order"

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.graph_kernels import WHOLE_GRAPH
-from tfprof.captures.events.timeline.graph_ops import FOUND_BY, NOT_FOUND
+from tfprof.captures.events.timeline.graph_ops import BY_LAUNCH, FOUND_BY, NOT_FOUND
 from tfprof.captures.facts.hlo_programs import programs_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.remarks import is_without_graphs
 from tfprof.captures.run.run import Host
+
+_LOST = (NOT_FOUND, BY_LAUNCH)
 
 
 class GraphTimes(NamedTuple):
@@ -24,7 +26,7 @@ class GraphTimes(NamedTuple):
     Attributes:
         total_ps: Time of all kernels and of records of whole graphs.
         whole_ps: Time of records of whole graphs, which stand in place of their kernels.
-        lost_ps: Time of kernels in graphs for which no op was found.
+        lost_ps: Time of kernels in graphs for which no op was found but that of the launch.
         has_programs: Whether the capture has compiled programs.
     """
 
@@ -42,7 +44,7 @@ def graph_times(host: Host) -> GraphTimes:
     on_stream = timeline.of_lines(lambda line: line.is_device and not line.is_derived)
     is_whole = timeline.having(WHOLE_GRAPH) & on_stream
     is_kernel = timeline.having("kernel_details") & on_stream
-    lost = [number for number, text in enumerate(found_by.texts) if text == NOT_FOUND]
+    lost = [number for number, text in enumerate(found_by.texts) if text in _LOST]
     is_lost = np.zeros(len(timeline), np.bool_)
     is_lost[found_by.events[found_by.is_text() & np.isin(found_by.values, lost)]] = True
     total, whole, lost_ps = (

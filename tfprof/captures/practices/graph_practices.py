@@ -20,7 +20,8 @@ def unknown_ops(evidence: Evidence) -> Iterator[Advice]:
         return
     share = part(whole + lost, total)
     words = (
-        "{unknown_share} of the time of kernels is in CUDA graphs (command buffers), without an op."
+        "{unknown_share} of the time of kernels is in CUDA graphs (command buffers), without an op "
+        "of their own."
     )
     numbers: Details = {"unknown_share": share}
     if whole:

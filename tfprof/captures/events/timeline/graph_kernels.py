@@ -2,15 +2,22 @@
 
 CUPTI's collector writes on each of them its ``cuda_graph_id`` and ``cuda_graph_node_id``, and the
 annotation of the call that created the node. If no such call was recorded, because the graph is
-older than the capture, the annotation is that of the launch, or there is none.
+older than the capture, the annotation is that of the launch, or there is none. It is that of the
+launch if
+
+* the host's call has it, too (only AMD's collector writes annotations there);
+* all nodes of the launch have it, and there are several;
+* its instruction is a ``call``, which runs others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.core.columns.distinct import distinct_rows
@@ -34,8 +41,7 @@ class GraphKernels(NamedTuple):
         nodes: Number of the node with the name of its kernel, -1 without an id, shape (n,).
         labels: Number of the annotation, shape (n,).
         is_labelled: Whether this annotation is the event's own, shape (n,).
-        has_launching_op: Whether it names an op of the framework, that of the launch or its own,
-            shape (n,).
+        has_op: Whether it names any instruction or op, that of the launch or its own, shape (n,).
     """
 
     events: Int64Array
@@ -44,7 +50,7 @@ class GraphKernels(NamedTuple):
     nodes: Int64Array
     labels: Int64Array
     is_labelled: BoolArray
-    has_launching_op: BoolArray
+    has_op: BoolArray
 
 
 def in_graphs(timeline: Timeline) -> Int64Array:
@@ -58,8 +64,13 @@ def in_graphs(timeline: Timeline) -> Int64Array:
     return inside[~timeline.stat(WHOLE_GRAPH).has(inside)]
 
 
-def graph_kernels(timeline: Timeline) -> GraphKernels:
-    """The events inside graphs of a host's devices."""
+def graph_kernels(timeline: Timeline, is_call: Callable[[HloKey], bool]) -> GraphKernels:
+    """The events inside graphs of a host's devices.
+
+    Args:
+        timeline: The events.
+        is_call: Whether an instruction is a call.
+    """
     events = in_graphs(timeline)
     if not len(events):
         nothing, none = no_rows(), np.zeros(0, np.bool_)
@@ -75,23 +86,29 @@ def graph_kernels(timeline: Timeline) -> GraphKernels:
     node = timeline.stat(_NODE)
     nodes = distinct_rows([plane, graph, node.at(events), timeline.kinds[events]]).place
     calls = _calls(timeline, correlation)
-    labels, names_instruction, names_op = _labels(timeline, events, calls)
-    is_own = labels[0] != labels[1]
-    return GraphKernels(
-        events,
-        launches,
-        calls,
-        np.where(node.has(events), nodes, -1),
-        labels[0],
-        is_own & (names_instruction | names_op),
-        names_op,
-    )
+    nodes = np.where(node.has(events), nodes, -1)
+    labels, of_calls, has_op = _labels(timeline, events, calls)
+    is_own = has_op & (labels != of_calls) & ~_is_shared(launches, nodes, labels)
+    own = np.flatnonzero(is_own)
+    keys, place = hlo_keys(timeline, events[own])
+    calls_others = np.array([key is not None and is_call(key) for key in keys] or [False])
+    is_own[own] = ~calls_others[place]
+    return GraphKernels(events, launches, calls, nodes, labels, is_own, has_op)
+
+
+def _is_shared(launches: Int64Array, nodes: Int64Array, labels: Int64Array) -> BoolArray:
+    """Whether all nodes of an event's launch have its annotation, and there are several."""
+    first = np.flatnonzero(np.diff(launches, prepend=-1))
+    is_one = np.minimum.reduceat(labels, first) == np.maximum.reduceat(labels, first)
+    is_one &= np.minimum.reduceat(nodes, first) != np.maximum.reduceat(nodes, first)
+    is_shared: BoolArray = is_one[launches]
+    return is_shared
 
 
 def _labels(
     timeline: Timeline, events: Int64Array, calls: Int64Array
-) -> tuple[tuple[Int64Array, Int64Array], BoolArray, BoolArray]:
-    """Numbers of the annotations of events and of their calls, and what those of events name."""
+) -> tuple[Int64Array, Int64Array, BoolArray]:
+    """Numbers of the annotations of events and of their calls, and whether those name an op."""
     texts = [timeline.stat(name) for name in ("hlo_op", "tf_op", "hlo_module")]
     both = np.concatenate([events, np.maximum(calls, 0)])
     columns = [stat.texts_at(both) for stat in texts]
@@ -100,9 +117,8 @@ def _labels(
     of_events, of_calls = np.split(labels.place, 2)
     tf_op = texts[1].texts
     names_op = np.array([n >= 0 and tf_op[n] not in _NO_OP for n in labels.values[:, 1].tolist()])
-    names_instruction = labels.values[:, 0] >= 0
-    numbers = (of_events, np.where(calls >= 0, of_calls, -1))
-    return numbers, names_instruction[of_events], names_op[of_events]
+    names_op |= labels.values[:, 0] >= 0
+    return of_events, np.where(calls >= 0, of_calls, -1), names_op[of_events]
 
 
 def _calls(timeline: Timeline, correlation: Int64Array) -> Int64Array:

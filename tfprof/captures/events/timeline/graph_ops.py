@@ -20,8 +20,9 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.captures.events.timeline.graph_kernels import GraphKernels, graph_kernels
+from tfprof.captures.events.timeline.graph_kernels import GraphKernels, graph_kernels, in_graphs
 from tfprof.captures.events.timeline.graph_programs import OfKernels, by_order
+from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.stat_edits import copied, with_ids, with_texts, without
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -34,7 +35,7 @@ FOUND_BY: Final = "op_found_by"
 BY_ANNOTATION: Final = "annotation"
 BY_NODE: Final = "graph node"
 BY_LAUNCH: Final = "launch"
-"""Only the framework's op that launched the graph is known."""
+"""Only the instruction or op that launched the whole graph is known."""
 NOT_FOUND: Final = "none"
 
 _OP, _MODULE, _PROGRAM, _TF_OP = "hlo_op", "hlo_module", "program_id", "tf_op"
@@ -53,12 +54,17 @@ def with_graph_ops(timeline: Timeline, programs: Callable[[], Sequence[HloProgra
         timeline: The events as recorded.
         programs: Returns the programs of the capture.
     """
-    kernels = graph_kernels(timeline)
-    if not len(kernels.events):
+    if not len(in_graphs(timeline)):
         return timeline
+    known = KnownPrograms(programs())
+
+    def is_call(key: HloKey) -> bool:
+        found = known.instruction(key)
+        return found is not None and found.instruction.opcode == "call"
+
+    kernels = graph_kernels(timeline, is_call)
     sources = _by_node(kernels)
-    lacks = bool((sources < 0).any())
-    found = by_order(timeline, kernels, sources, programs() if lacks else ())
+    found = by_order(timeline, kernels, sources, programs())
     stats = _stats(timeline, kernels, sources, found)
     kept = timeline.space.room.kept
     return replace(
@@ -95,7 +101,6 @@ def _stats(
     rows = np.arange(len(sources))
     by_node = rows[(sources >= 0) & (sources != rows)]
     targets, labelled = kernels.events[by_node], kernels.events[sources[by_node]]
-    lost = kernels.events[sources < 0]
     made = np.flatnonzero(found.which >= 0)
     named, which = kernels.events[made], found.which[made]
 
@@ -103,20 +108,20 @@ def _stats(
         stat = without(timeline.stat(name), np.concatenate([targets, dropped]))
         return copied(stat, targets, labelled)
 
-    stats = {name: edited(name, lost) for name in (_OP, *_DETAILS) if len(timeline.stat(name))}
-    stats |= {name: edited(name, named) for name in (_MODULE, _PROGRAM)}
+    replaced = (_OP, _MODULE, _PROGRAM, *(one for one in _DETAILS if len(timeline.stat(one))))
+    stats = {name: edited(name, named) for name in replaced}
     stats[_TF_OP] = edited(_TF_OP, named[:0])  # that of the launch is right, if coarse
     ops = [one.found.instruction.name for one in found.distinct]
     modules = [one.program.name for one in found.distinct]
     ids = [one.program.id for one in found.distinct]
-    stats[_OP] = with_texts(stats.get(_OP, timeline.stat(_OP)), named, ops, which)
+    stats[_OP] = with_texts(stats[_OP], named, ops, which)
     stats[_MODULE] = with_texts(stats[_MODULE], named, modules, which)
     stats[_PROGRAM] = with_ids(stats[_PROGRAM], named, ids, which)
     before = without(timeline.stat(FOUND_BY), kernels.events)
     ways = [BY_ANNOTATION, BY_NODE, BY_LAUNCH, NOT_FOUND]
     ways += [one.found.how for one in found.distinct]
     way = np.where(sources == rows, 0, 1)
-    way[sources < 0] = np.where(kernels.has_launching_op, 2, 3)[sources < 0]
+    way[sources < 0] = np.where(kernels.has_op, 2, 3)[sources < 0]
     way[made] = 4 + which
     stats[FOUND_BY] = with_texts(before, kernels.events, ways, way)
     return stats

@@ -78,7 +78,7 @@ class _Launch(NamedTuple):
         start: Its first kernel.
         stop: The kernel after its last.
         program: Id and name of its program, as far as known.
-        caller: The instruction of its call; empty without one.
+        caller: The instruction that launched the whole graph; empty if unknown.
         n_commands: Number of commands of the launched buffer; 0 if unknown.
         is_in_order: Whether its kernels ran in the order of the graph's nodes, as far as known.
             On several streams, kernels overtake each other.
@@ -103,7 +103,10 @@ def _launches(timeline: Timeline, kernels: GraphKernels, sources: Int64Array) ->
     annotated = np.where(first_sources >= 0, kernels.events[first_sources], -1)
     calls = kernels.calls[starts]
     stated = [_stated(timeline, at) for at in (annotated, kernels.events[starts], calls)]
-    callers, n_commands = _texts(timeline, "hlo_op", calls), _n_commands(timeline, calls)
+    lost = np.where(sources < 0, np.arange(len(sources)), len(sources))
+    lost = np.minimum.reduceat(lost, bounds[:-1])[is_lost]
+    callers = _texts(timeline, "hlo_op", kernels.events[lost])  # not that of the kernel itself
+    n_commands = _n_commands(timeline, calls)
     streams = timeline.lines_of(kernels.events)
     for row, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         program = next((one[row] for one in stated if one[row] != _UNKNOWN), _UNKNOWN)
