@@ -7,6 +7,7 @@ import pytest
 from tests.captures.events.made import NOW
 from tests.captures.events.small_graphs import add_and_gemm, capture, launched
 from tests.captures.practices.advised import advice_of, op, the
+from tfprof.captures.tools.gpu_kernels import kernel_stats
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.trace.events import trace
 from tfprof.core.text.how_to_capture import KEPT_GRAPHS_FLAG, NO_GRAPHS_FLAG
@@ -87,6 +88,15 @@ def test_records_of_whole_graphs():
     table = op_stats(run).table()
     times = dict(zip(table.column("operation"), table.column("total_self_time"), strict=True))
     assert times["kernels_without_op"] == pytest.approx(0.07), "not idle, not absent"
+
+
+def test_kernel_stats_of_whole_graphs_do_not_say_that_there_is_no_gpu():
+    whole = event("CudaGraph", 0, 70, cuda_graph_exec_id=5, cuda_graph_id=5, correlation_id=9)
+    run = opened(xspace(host(line()), gpu(line(whole, id=14))))
+    (note,) = (one.message for one in kernel_stats(run).notes if "GPU" in one.message
+               or "whole" in one.message)  # fmt: skip
+    assert note.startswith("70.0 ns are records of whole CUDA graphs")
+    assert any("no GPU" in one.message for one in kernel_stats(run, classic=True).notes)
 
 
 def test_kernels_outside_of_graphs_have_no_such_finding():

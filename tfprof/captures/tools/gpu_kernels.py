@@ -12,6 +12,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.captures.events.timeline.programs import HloKey
+from tfprof.captures.facts.graphs import graph_times
 from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
@@ -22,6 +23,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.found_by_column import with_found_by
+from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim, scoped
 from tfprof.core.text.short_names import short_name
 from tfprof.core.text.units import milliseconds
@@ -95,7 +97,13 @@ def kernel_stats(
     )
     table = Table("kernels", columns, rows, title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
-    if not kernels:
+    whole_ps = sum(graph_times(one).whole_ps for one in hosts)
+    if whole_ps and not run.rules.ignores_graphs:
+        notes.append(
+            Note("warning", f"{milliseconds(whole_ps / 1e9)} are records of whole CUDA graphs, "
+                 f"whose kernels are unknown and not in the table: {how_to_capture.GRAPH_KERNELS}")
+        )  # fmt: skip
+    elif not kernels:
         notes.append(
             Note("warning", "no GPU kernels in this capture: it has no GPU, or CUPTI could not "
                  "record; tfprof doctor says which")
