@@ -107,6 +107,17 @@ def test_kernels_of_a_loop_repeat_their_names():
     ] * 2  # fmt: skip
 
 
+def test_computations_that_are_called_often_or_deep_count_once():
+    deep = {"c0": [op("loop_add_fusion", "fusion", "f32[4]")]}
+    for number in range(1, 2000):
+        inner = f"c{number - 1}"
+        deep[f"c{number}"] = [
+            op(f"call.{number}.{which}", "call", "f32[4]", calls=(inner,)) for which in range(2)
+        ]
+    entry = read(program("c1999", **deep)).entry
+    assert [one.name for one in launching(entry)] == ["loop_add_fusion"]
+
+
 @pytest.mark.parametrize("kernels", ["", "unknown_kernel", "unknown_kernel " * 3])
 def test_without_candidates_there_is_none(kernels):
     assert found(kernels, []) == [None] * len(kernels.split())

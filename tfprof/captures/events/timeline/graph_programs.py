@@ -119,6 +119,7 @@ def _launches(timeline: Timeline, kernels: GraphKernels, sources: Int64Array) ->
 def _stated(timeline: Timeline, events: Int64Array) -> list[tuple[int | None, str]]:
     """The programs that events name; unknown for -1."""
     programs, at = timeline.stat("program_id"), np.maximum(events, 0)
+    programs = programs.only(programs.is_integer())
     has_id = (programs.has(at) & (events >= 0)).tolist()
     stated = []
     for title, has, number in zip(

@@ -48,11 +48,16 @@ class Found(NamedTuple):
 
 
 def launching(computation: Computation) -> Iterator[Instruction]:
-    """The instructions that may launch kernels, in the order of the program."""
-    for one in computation.instructions:
-        if one.opcode in _RUN_BY_OTHERS:
-            for called in one.calls:
-                yield from launching(called)
+    """The instructions that may launch kernels, in the order of the program, each once."""
+    waiting, seen = [iter(computation.instructions)], {computation}
+    while waiting:  # programs may be deep
+        one = next(waiting[-1], None)
+        if one is None:
+            waiting.pop()
+        elif one.opcode in _RUN_BY_OTHERS:
+            called = [each for each in dict.fromkeys(one.calls) if each not in seen]
+            seen.update(called)
+            waiting += [iter(each.instructions) for each in reversed(called)]
         elif one.opcode not in _NO_KERNEL and not one.opcode.endswith("-done"):
             yield one
 
@@ -179,6 +184,11 @@ def _kind(text: str) -> str:
     return next((kind for kind, names in _KINDS if names.search(lowered)), "")
 
 
+def _kind_of(one: Instruction) -> str:
+    is_call = one.opcode == "custom-call"
+    return _kind(one.attributes.custom_call_target if is_call else one.opcode)
+
+
 _XLAS = re.compile(r"^wrapped_|fusion(_\d+)*$")
 """Names that XLA gives to kernels of its own."""
 
@@ -216,11 +226,12 @@ class _Segment:
         self._kinds = [_kind(name) for name in names]
         self._is_known = [name in own_names for name in names]
         self._is_xlas = [name in own_names or bool(_XLAS.search(name)) for name in names]
-        self._scores = [[self._score(k, one) for one in fits] for k in range(len(names))]
+        self._own_names = [kernel_name(one) for one in fits]
+        self._kinds_of_fits = [_kind_of(one) for one in fits]
+        self._scores = [[self._score(k, i) for i in range(len(fits))] for k in range(len(names))]
 
-    def _score(self, k: int, one: Instruction) -> float:
-        name = self._names[k]
-        own_name = kernel_name(one)
+    def _score(self, k: int, i: int) -> float:
+        name, one, own_name = self._names[k], self._fits[i], self._own_names[i]
         if name == own_name:
             return 2 * _SAME
         if one.opcode == "fusion":
@@ -228,13 +239,12 @@ class _Segment:
             return _HELPS if shares and _stem(name) == _stem(own_name) else _NEVER
         if self._is_xlas[k] or own_name in self._all:
             return _NEVER
-        is_call = one.opcode == "custom-call"
-        kind = _kind(one.attributes.custom_call_target if is_call else one.opcode)
+        kind = self._kinds_of_fits[i]
         if kind and self._kinds[k] == kind:
             return _SAME
         if kind and self._kinds[k] in _ALSO[kind]:
             return _HELPS
-        is_open = is_call and not (kind and self._kinds[k])
+        is_open = one.opcode == "custom-call" and not (kind and self._kinds[k])
         return _POSSIBLE if is_open else _NEVER
 
     def _skip(self, k: int, i: int) -> float:
