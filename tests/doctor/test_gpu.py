@@ -1,6 +1,7 @@
 import pytest
 
 from tests.doctor.conftest import DRIVER, OPEN_DRIVER, by_name
+from tfprof.core.text.how_to_capture import KEPT_GRAPHS_FLAG, NO_GRAPHS_FLAG
 from tfprof.doctor import gpu
 
 
@@ -116,3 +117,20 @@ def test_nvidias_packages(machine, facts):
     assert all_of(facts())["nvidia packages"].message == (
         "nvidia-cuda-cupti-cu12 12.5.82, nvidia-cuda-runtime-cu12 12.5.82"
     )
+
+
+@pytest.mark.parametrize(
+    ("flags", "status", "words"),
+    [
+        ("", "ok", "launches and gaps are not those of the real run"),
+        (f"--xla_other=1 {KEPT_GRAPHS_FLAG}", "ok", "captures have the launches and gaps"),
+        (NO_GRAPHS_FLAG, "note", "run without command buffers"),
+        (f"{NO_GRAPHS_FLAG}FUSION", "ok", "launches and gaps are not those of the real run"),
+    ],
+)
+def test_command_buffers(machine, facts, flags, status, words):
+    assert list(gpu.check_command_buffers(facts())) == [], "no GPU"
+    machine.gpu()
+    machine.variables["XLA_FLAGS"] = flags
+    (check,) = gpu.check_command_buffers(facts())
+    assert (check.status, words in check.message) == (status, True)

@@ -87,6 +87,10 @@ class Rules:
     Kernels without an op are left out."""
     counts_cycles: bool = False
     """Costs of instructions of GPU programs are in cycles."""
+    ignores_graphs: bool = False
+    """Kernels in CUDA graphs have the instruction that the profiler wrote, or none."""
+    ignores_annotations: bool = False
+    """Annotations of kernels do not describe instructions whose program the capture lacks."""
     needs_device: bool = False
     """Programs that XLA compiled for a CPU have no ops."""
     ignores_newer_tensor_cores: bool = False

@@ -38,6 +38,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             gpu.check_tensorflow_build,
             gpu.check_toolkits,
             gpu.check_runtime,
+            gpu.check_command_buffers,
             gpu.check_mig,
         ),
     ),

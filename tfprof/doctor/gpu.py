@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from tfprof.core.text import how_to_capture
 from tfprof.doctor.facts import TOOLKIT_VARIABLES, Facts, major_of, toolkit_folders
 from tfprof.doctor.report import Check
 
@@ -131,6 +132,37 @@ def check_runtime(facts: Facts) -> Iterator[Check]:
             "no CUDA was found, neither NVIDIA's packages nor a toolkit in /usr/local or CUDA_HOME",
             "Install TensorFlow with its CUDA packages, unless CUDA is in another folder.",
             "pip install 'tensorflow[and-cuda]'",
+        )
+
+
+def check_command_buffers(facts: Facts) -> Iterator[Check]:
+    """Whether captures of XLA's programs keep command buffers, by the flags of this environment."""
+    if not facts.gpus.driver:
+        return
+    flags = facts.environment.variables.get("XLA_FLAGS", "").split()
+    kept, none = how_to_capture.KEPT_GRAPHS_FLAG, how_to_capture.NO_GRAPHS_FLAG
+    if none in flags:
+        yield Check(
+            "command buffers",
+            "note",
+            f"XLA_FLAGS has {none}: programs run without command buffers (CUDA graphs), captured "
+            "or not",
+            "Leave it out unless you need the op of each kernel.",
+        )
+    elif kept in flags:
+        yield Check(
+            "command buffers",
+            "ok",
+            f"XLA_FLAGS has {kept}: captures have the launches and gaps of the real run; begin "
+            "them before the first step, or some kernels may have no op",
+        )
+    else:
+        yield Check(
+            "command buffers",
+            "ok",
+            "XLA runs without command buffers (CUDA graphs) while a profiler records, so that each "
+            "kernel has its op, but launches and gaps are not those of the real run; "
+            f"XLA_FLAGS={kept} keeps them",
         )
 
 

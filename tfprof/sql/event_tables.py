@@ -128,7 +128,8 @@ def argument_chunks(runs: Sequence[tuple[str, Run]]) -> Iterator[Sequence[ArrowC
     """Rows of the table ``event_arguments``, stat by stat."""
     for run_name, run in runs:
         for host in run.hosts:
-            for name in sorted({name for plane in host.space.planes for name in plane.stat_names}):
+            recorded = {name for plane in host.space.planes for name in plane.stat_names}
+            for name in sorted(recorded.union(host.timeline.given_stats)):
                 stat = host.timeline.stat(name, keep=False)
                 for kind in np.unique(stat.kinds).tolist():
                     yield _arguments_of(run_name, host.name, name, stat.only(stat.kinds == kind))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -157,3 +160,11 @@ def test_every_piece_of_advice_works(
             assert has_python == ("--python-tracer-level" in words)
     finally:
         program.end()
+
+
+def test_xla_has_the_flags_of_command_buffers() -> None:
+    """XLA ends a program at a flag that it does not have."""
+    pytest.importorskip("jax")
+    flags = {**os.environ, "XLA_FLAGS": f"{how.KEPT_GRAPHS_FLAG} {how.NO_GRAPHS_FLAG}"}
+    code = "import jax; jax.block_until_ready(jax.numpy.ones(2))"
+    subprocess.run([sys.executable, "-c", code], env=flags, check=True, timeout=120)

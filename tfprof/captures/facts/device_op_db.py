@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tfprof.captures.events.ops.cpu_ops import cpu_ops
-from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps, OpKey, Traffic, merged
+from tfprof.captures.events.ops.device_ops import (
+    UNKNOWN,
+    DeviceOp,
+    DeviceOps,
+    OpKey,
+    Traffic,
+    merged,
+)
 from tfprof.captures.events.ops.gpu_ops import gpu_ops
 from tfprof.captures.events.ops.tpu_ops import tpu_ops
+from tfprof.captures.events.timeline.annotated import Annotated
 from tfprof.captures.events.timeline.programs import HloKey, KnownInstruction, KnownPrograms
-from tfprof.captures.facts.hlo_programs import known_programs, module_names
+from tfprof.captures.facts.hlo_programs import annotated, known_programs, module_names
 from tfprof.captures.facts.host_devices import has_device, has_gpu, mixed_devices, uses_tpu
 from tfprof.captures.hlo.cost import Cost, costs_of
 from tfprof.captures.hlo.opcodes import category_of
@@ -25,17 +33,29 @@ from tfprof.captures.run.run import Host
 
 
 class Programs:
-    """Describes instructions of the programs in a host's capture."""
+    """Describes instructions of the programs in a host's capture.
 
-    def __init__(self, programs: KnownPrograms, rules: Rules = OURS) -> None:
-        self._programs, self._rules = programs, rules
+    Args:
+        programs: The programs.
+        rules: The rules of costs.
+        annotated: Instructions of other programs, as annotations describe them.
+    """
+
+    def __init__(
+        self,
+        programs: KnownPrograms,
+        rules: Rules = OURS,
+        annotated: Mapping[HloKey, Annotated] | None = None,
+    ) -> None:
+        self._programs, self._rules, self._annotated = programs, rules, annotated or {}
         self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
 
     def describe(self, key: HloKey) -> DeviceOp | None:
-        """Cost of one run of an instruction; None if its program is not in the capture."""
+        """Cost of one run of an instruction; None if nothing in the capture describes it."""
         known = self._programs.instruction(key)
         if known is None:
-            return None
+            told = self._annotated.get(key)
+            return None if told is None else _told(key, told)
         costs = self._costs.get(known.program)
         if costs is None:
             make = reference_costs_of if self._rules.counts_cycles else costs_of
@@ -61,6 +81,18 @@ class Programs:
             for inner in fused
             if inner.opcode != "parameter"
         ))  # fmt: skip
+
+
+def _told(key: HloKey, told: Annotated) -> DeviceOp:
+    """An instruction as its annotation describes it; its cost is unknown."""
+    return DeviceOp(
+        OpKey(key.program_id, key.name, key.module),
+        UNKNOWN,
+        told.tf_op,
+        f"%{key.name} = {told.shape}" if told.shape else "",
+        source=(told.source_file, told.source_line, ""),
+        is_known=False,
+    )
 
 
 def _described(known: KnownInstruction, cost: Cost) -> DeviceOp:
@@ -116,6 +148,7 @@ def device_ops(host: Host) -> DeviceOps:
         return replace(counted, ops=tuple(map(programs.with_fused, named)))
     if not has_gpu(host):
         return DeviceOps()
+    programs = Programs(known_programs(host), rules, annotated(host))
     return gpu_ops(host.forest(), host.eager(), programs.describe, rules=rules)
 
 

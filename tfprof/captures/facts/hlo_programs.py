@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
-from tfprof.captures.read.hlo import HloProgram, hlo_programs
+from tfprof.captures.events.timeline.annotated import Annotated, annotated_instructions
+from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms, told_modules
+from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.host_programs import host_programs
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.errors import EmptyProfileError, UsageError
@@ -22,8 +25,7 @@ class HostProgram(NamedTuple):
 
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded only once."""
-    host = host.by(OURS)
-    return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+    return host_programs(host)
 
 
 @fact
@@ -42,6 +44,13 @@ def known_programs(host: Host) -> KnownPrograms:
     """The programs of a host, indexed by the stats of events."""
     host = host.by(OURS)
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
+
+
+def annotated(host: Host) -> Mapping[HloKey, Annotated]:
+    """Instructions as annotations of a host's kernels describe them."""
+    if host.rules.ignores_annotations:
+        return {}
+    return host.memo.once("annotated", lambda: annotated_instructions(host.timeline))
 
 
 def module_names(host: Host) -> dict[int, str]:

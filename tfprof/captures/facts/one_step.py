@@ -66,6 +66,11 @@ class _StepHost(Host):
 
         return self.memo.once("timeline", make)
 
+    def _with_graph_ops(self, recorded: Timeline) -> Timeline:
+        """The same as in the whole host: other steps may name the kernels of a graph."""
+        whole = self._whole.timeline
+        return whole.only(self._kept()) if whole.given_stats else recorded
+
 
 def _places(kept: BoolArray) -> Int64Array:
     """Index of each event among the kept ones; -1 for others."""

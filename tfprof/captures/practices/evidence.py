@@ -22,6 +22,7 @@ from tfprof.captures.facts.calls import Called, called_in_steps, eager_in_steps,
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
+from tfprof.captures.facts.graphs import GraphTimes, graph_times, ran_without_graphs
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops as host_times
 from tfprof.captures.facts.host_work import busy_input_ps
@@ -228,6 +229,16 @@ class Evidence:
     def kernels(self) -> list[KernelTimes]:
         """Kernels of GPUs, the longest time first."""
         return host_kernels.together(self.hosts)
+
+    @cached_property
+    def graph_times(self) -> list[GraphTimes]:
+        """The time of kernels in graphs whose op is unknown, by host."""
+        return [graph_times(host) for host in self.hosts]
+
+    @cached_property
+    def is_without_graphs(self) -> bool:
+        """Whether XLA ran without command buffers because of the capture, on any host."""
+        return any(map(ran_without_graphs, self.hosts))
 
     @cached_property
     def memory(self) -> dict[str, Table]:

@@ -48,6 +48,7 @@ _SUBJECTS: Mapping[str, Subject] = {
     "input-pipeline": Subject("input-pipeline", "guide/data_performance_analysis"),
     "copies": Subject("trace"),
     "kernel-launch": Subject("trace"),
+    "command-buffers": Subject("kernel-stats"),
     "python": Subject("trace", "guide/profiler"),
     "compilation": Subject("trace"),
     "collectives": Subject("collectives"),

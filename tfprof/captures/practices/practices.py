@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tfprof.captures.practices import (
     code_practices,
+    graph_practices,
     hlo_practices,
     input_practices,
     memory_practices,
@@ -34,6 +35,7 @@ PRACTICES: Mapping[str, Practice] = {
     "copies/to-host": step_practices.copies_to_host,
     "copies/on-device": step_practices.copies_between_memories,
     "kernel-launch/share": step_practices.kernel_launch,
+    "command-buffers/unknown-ops": graph_practices.unknown_ops,
     "python/unexplained": code_practices.python_time,
     "between-steps/share": code_practices.time_between,
     "compilation/share": code_practices.compiling,

@@ -13,6 +13,7 @@ from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
+from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Details
 
 if TYPE_CHECKING:
@@ -103,6 +104,13 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
         most = max(kernels, key=lambda times: times.occurrences)
         numbers |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
         numbers |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
+    if evidence.is_without_graphs:
+        words += (
+            " The real run may spend less: XLA ran without command buffers for this capture. "
+            f"Before a change, {how_to_capture.KEEP_GRAPHS}, and capture again."
+        )
+        yield Advice("kernel-launch/share", words, numbers, share=share)
+        return
     if evidence.uses_tf_data:
         words += (
             " tf.data works on the same CPUs: give the GPU threads of its own with the environment "
@@ -175,12 +183,16 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
     of_step = evidence.steps.share_of(busiest.key)
     words = "The devices run no op for {idle_share} of the time that they were captured."
     if of_step:
-        words += (
-            " Besides computing, steps spend the most on {category}: {category_share}. Improve "
-            "that first."
-        )
+        words += " Besides computing, steps spend the most on {category}: {category_share}."
+        if not (evidence.is_without_graphs and busiest.key == "kernel_launch"):
+            words += " Improve that first."
     else:
         words += " No step shows why: mark steps, and capture several whole ones."
+    if evidence.is_without_graphs:
+        words += (
+            " A part of it may be gaps between kernels that the real run does not have, as XLA ran "
+            "without command buffers for this capture."
+        )
     yield Advice(
         "devices/idle", words,
         {"idle_share": share, "category": busiest.name, "category_share": of_step},

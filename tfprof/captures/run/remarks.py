@@ -15,6 +15,7 @@ from tfprof.core.text import how_to_capture
 from tfprof.core.text.wording import plural, sentence
 
 _DROPPED = "dropped_traces"
+_NO_GRAPHS = "WARNING: CommandBuffer disabled when profiling"
 
 ON_THAT_MACHINE = "run 'tfprof doctor' on the machine that was profiled; it says why"
 
@@ -73,6 +74,19 @@ def remarks(space: XSpace) -> Iterator[Lack]:
         )
     yield from _nothing(space)
     yield from _unlikely(space)
+    if is_without_graphs(space):
+        yield Lack(
+            "command buffers",
+            "info",
+            "launches, and the gaps between kernels, are not those of the real run",
+            "XLA runs without command buffers (CUDA graphs) while a profiler records",
+            how_to_capture.KEEP_GRAPHS,
+        )
+
+
+def is_without_graphs(space: XSpace) -> bool:
+    """Whether XLA wrote that it ran without command buffers because of the capture."""
+    return any(_NO_GRAPHS in plane.event_metadata.names for plane in space.planes)
 
 
 def _nothing(space: XSpace) -> Iterator[Lack]:

@@ -22,12 +22,14 @@ from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.steps.forest import Forest, build_forest
 from tfprof.captures.events.steps.grouping import Groups, find_groups
 from tfprof.captures.events.timeline.build_timeline import build_timeline
+from tfprof.captures.events.timeline.graph_ops import with_graph_ops
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
 from tfprof.captures.rules import OURS, REFERENCE, Rules
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.host_programs import host_programs
 from tfprof.captures.run.jax_sessions import capture_of, is_of_jax
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import (
@@ -127,8 +129,17 @@ class Host:
 
     @property
     def timeline(self) -> Timeline:
-        """Its events in order of time, with regions of thread pools."""
-        return self._with_regions()[0]
+        """Its events in order of time, with regions of thread pools.
+
+        By the rules of tfprof, kernels in graphs have the instruction found for them.
+        """
+        recorded = self._with_regions()[0]
+        if self.rules.ignores_graphs:
+            return recorded
+        return self.memo.once("with graph ops", lambda: self._with_graph_ops(recorded))
+
+    def _with_graph_ops(self, recorded: Timeline) -> Timeline:
+        return with_graph_ops(recorded, partial(host_programs, self))
 
     def forest(self, *, classic: bool = False) -> Forest:
         """Return its events with their parents and the events that lead to them.
@@ -150,9 +161,8 @@ class Host:
         return self.by(REFERENCE) if classic else self
 
     def _forest(self) -> Forest:
-        timeline, regions = self._with_regions()
-        linked = None if self.rules.ignores_thread_pools else regions
-        return self.memo.once("forest", lambda: build_forest(timeline, linked))
+        linked = None if self.rules.ignores_thread_pools else self._with_regions()[1]
+        return self.memo.once("forest", lambda: build_forest(self.timeline, linked))
 
     def _groups(self) -> Groups:
         forest = self._forest()

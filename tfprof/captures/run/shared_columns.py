@@ -55,6 +55,13 @@ SOURCE_INFO = text(
     "source_info", "Source Info", "file and line of the program, if the compiler kept them"
 )
 
+FOUND_BY = text(
+    "op_found_by", "Op found by",
+    "how the op of its kernels was found, the surest way first: by their annotation, the thread "
+    "that launched them, the node of a CUDA graph, their name, their order in the program, or only "
+    "by the launch; none for kernels without an op",
+)  # fmt: skip
+
 INSTRUCTION_KIND = text("category", "Category", "kind of instruction")
 OPCODE = text("opcode", "Operation", "what the instruction does, in the compiler's words")
 SHAPE = text("shape", "Shape", "element type and dimensions of the result")

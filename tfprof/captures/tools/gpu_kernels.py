@@ -12,7 +12,8 @@ from tfprof.captures.events.ops.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.captures.events.timeline.programs import HloKey
-from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.facts.graphs import graph_times
+from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run import shared_columns as shared
@@ -20,7 +21,9 @@ from tfprof.captures.run.columns import amount, count, flag, text, timed_by
 from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Table
+from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.found_by_column import with_found_by
+from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim, scoped
 from tfprof.core.text.short_names import short_name
 from tfprof.core.text.units import milliseconds
@@ -60,7 +63,8 @@ def host_kernels(host: Host) -> list[KernelTimes]:
 
     def op_of_hlo(key: HloKey) -> str | None:
         known = known_programs(host).instruction(key)
-        name = None if known is None else known.instruction.op_name
+        told = annotated(host).get(key) if known is None else known.instruction
+        name = None if told is None else told.op_name
         return name if name or host.rules.clears_unknown_ops else op_of_instruction(key).name
 
     return gpu_kernels(host.timeline, op_of_hlo, rules=host.rules)
@@ -88,9 +92,18 @@ def kernel_stats(
         kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
         kernels = host_kernels.together(hosts)
-    table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
+    columns, rows = with_found_by(
+        COLUMNS, kernel_rows(kernels), [times.kernel.found_by for times in kernels]
+    )
+    table = Table("kernels", columns, rows, title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
-    if not kernels:
+    whole_ps = sum(graph_times(one).whole_ps for one in hosts)
+    if whole_ps and not run.rules.ignores_graphs:
+        notes.append(
+            Note("warning", f"{milliseconds(whole_ps / 1e9)} are records of whole CUDA graphs, "
+                 f"whose kernels are unknown and not in the table: {how_to_capture.GRAPH_KERNELS}")
+        )  # fmt: skip
+    elif not kernels:
         notes.append(
             Note("warning", "no GPU kernels in this capture: it has no GPU, or CUPTI could not "
                  "record; tfprof doctor says which")
@@ -117,7 +130,7 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
     ]  # fmt: skip
 
 
-def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:
+def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[Cell, ...]]:
     """Rows of the table."""
     return [
         (

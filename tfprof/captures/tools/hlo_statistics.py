@@ -24,6 +24,7 @@ from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.found_by_column import with_found_by
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.core.text.claims import Claim, unknown
@@ -103,9 +104,10 @@ def hlo_stats(
         share = 100.0 * op.self_ps / base if base else 0.0
         so_far += share
         rows.append(_row(rank, op, share, so_far, peaks, core, rules))
+    columns, rows = with_found_by(COLUMNS, rows, [op.found_by for op in shown_ops(ops)])
     title = "Instructions"
     title += "" if rules.counts_idle_time else ", shares of the time of all"
-    of_reference = Table("instructions", COLUMNS, rows, title=title)
+    of_reference = Table("instructions", columns, rows, title=title)
     table = of_reference if rules.writes_zeros else _with_shapes(of_reference)
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
@@ -190,7 +192,7 @@ def source_text(op: DeviceOp) -> str:
 def _claim(rows: list[tuple[Cell, ...]], of_what: str, scope: str) -> Claim:
     if not rows:
         return unknown("ops", "self_share", "There are no device ops.")
-    first: dict[str, Any] = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
+    first: dict[str, Any] = dict(zip([column.id for column in COLUMNS], rows[0], strict=False))
     details = {"category": str(first["category"]), "limit": str(first["bound_by"])}
     limit = "" if details["limit"] == "Unknown" else "; bound by {limit}"
     return Claim(

@@ -26,6 +26,7 @@ from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Table
+from tfprof.captures.tools.found_by_column import with_found_by
 from tfprof.core.text.claims import Claim, scoped, unknown
 from tfprof.core.text.short_names import folded
 from tfprof.errors import UsageError
@@ -92,7 +93,9 @@ def op_profile(
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
     title = f"Ops by {grouping}, shares of the time of all ops"
-    table = Table("ops", COLUMNS, _rows(tree, peaks), title=title)
+    ways = [node.op.found_by if node.op else () for _, node in tree.walk()]
+    columns, rows = with_found_by(COLUMNS, _rows(tree, peaks), ways)
+    table = Table("ops", columns, rows, title=title)
     notes = [*run.notes, *device_notes(hosts, ops)]
     unknown = sum(not op.is_known for op in ops.ops)
     if unknown:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic
+from tfprof.captures.events.ops.found_by import FoundBy
 from tfprof.captures.events.ops.framework_ops import FrameworkOp, framework_ops
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
@@ -25,6 +26,7 @@ from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.found_by_column import with_found_by
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.core.text.claims import Claim, scoped
 from tfprof.core.text.units import milliseconds
@@ -87,6 +89,7 @@ class Op(NamedTuple):
     model_flops: int = 0
     traffic: Traffic = Traffic()
     program: str = ""
+    found_by: FoundBy = ()
 
 
 def all_host_ops(hosts: Sequence[Host]) -> list[Op]:
@@ -116,7 +119,7 @@ def all_device_ops(hosts: Sequence[Host]) -> tuple[list[Op], int]:
 def _device_op(op: FrameworkOp) -> Op:
     return Op(
         True, op.name, op.type or "Unknown", op.occurrences, op.time_ps, op.self_ps, op.is_eager,
-        op.flops, op.model_flops, op.traffic, op.program,
+        op.flops, op.model_flops, op.traffic, op.program, op.found_by,
     )  # fmt: skip
 
 
@@ -190,6 +193,7 @@ class _TableMaker:
     def table(self, *, idle: bool) -> Table:
         rows: list[tuple[Cell, ...]] = []
         programs: list[str] = []
+        found_by: list[FoundBy] = []
         for side, total in zip(self._sides, self._totals, strict=True):
             ops = in_order(side)
             base = total if idle else sum(op.self_ps for op in ops if op.type != IDLE)
@@ -203,6 +207,7 @@ class _TableMaker:
                 so_far += share
                 rows.append(self._row(len(rows) + 1, op, share, so_far))
                 programs.append(op.program)
+                found_by.append(op.found_by)
         columns: Sequence[Column] = COLUMNS
         if self._hardware != "GPU":
             place = [column.id for column in COLUMNS].index(_TENSOR_CORES)
@@ -213,7 +218,8 @@ class _TableMaker:
         if not self._rules.drops_programs:
             columns, rows = _with_programs(columns, rows, programs)
             title += f", shares of the time of {'devices and threads' if idle else 'all ops'}"
-        return Table(name, tuple(columns), rows, self._guesses, title=title)
+        columns, rows = with_found_by(columns, rows, found_by)
+        return Table(name, columns, rows, self._guesses, title=title)
 
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
         if id(op) not in self._cells:  # both tables contain it

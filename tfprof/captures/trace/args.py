@@ -23,7 +23,8 @@ from tfprof.captures.trace.blocks import (
     quoted,
     stat_texts,
 )
-from tfprof.core.columns.columns import Int64Array
+from tfprof.captures.trace.given_args import given_args, has_given, hide_given
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _CONNECTIONS = frozenset(("_pt", "_p", "_ct", "_c", "_r"))
 _MOST_SHOWN = 10_000
@@ -141,7 +142,7 @@ class EventArgs:
         if not self._groups.are_given:
             columns += self._derived(events)
         shared, own = self._stats(events)
-        return [*columns, *shared], own
+        return [*columns, *shared, *given_args(self._timeline, events)], own
 
     def step(self, group: int) -> str:
         """Return the argument that names the step of an event."""
@@ -221,13 +222,14 @@ class EventArgs:
         if not is_there.any():
             return [], None
         planes = np.searchsorted(self._timeline.first_sources, sources, side="right") - 1
+        is_given = has_given(self._timeline, events)
         distinct = np.unique(planes[is_there]).tolist()
         if len(distinct) == 1:
-            return self._of_plane(distinct[0], sources, is_there)
+            return self._of_plane(distinct[0], sources, is_there, is_given)
         texts = [""] * len(events)
         for number in distinct:
             rows = np.flatnonzero(planes == number)
-            shared, own = self._of_plane(number, sources[rows], is_there[rows])
+            shared, own = self._of_plane(number, sources[rows], is_there[rows], is_given[rows])
             columns = [
                 [column.texts[n] if n >= 0 else "" for n in column.numbers.tolist()]
                 for column in shared
@@ -239,7 +241,7 @@ class EventArgs:
         return [each(texts)], None
 
     def _of_plane(
-        self, number: int, sources: Int64Array, is_there: np.ndarray[tuple[int], np.dtype[np.bool_]]
+        self, number: int, sources: Int64Array, is_there: BoolArray, is_given: BoolArray
     ) -> tuple[list[Texts], OwnStats | None]:
         plane = self._timeline.space.planes[number]
         if number not in self._planes:
@@ -247,6 +249,7 @@ class EventArgs:
         stats = self._planes[number]
         events = np.where(is_there, sources - self._timeline.first_sources[number], 0)
         own = stats.own(events, is_there.astype(np.int64))
+        hide_given(self._timeline, own, is_given)
         rows = np.where(is_there, plane.metadata_rows[events], -1)
         shared = stats.shared(rows)
         if shared is None:

@@ -14,7 +14,7 @@ from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
 from tfprof.captures.events.timeline.names import CUSTOM_PREFIX, INTERNAL_EVENTS, is_device
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.read.hlo import split_title
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
@@ -134,7 +134,8 @@ def derived_lines(host: Host) -> DerivedLines:
         key = HloKey(in_title if program is None else program, bare, name)
         known = known_programs(host).instruction(key)
         if known is None:
-            return None
+            told = annotated(host).get(key)
+            return None if told is None else HloSource(told.tf_op, told.place)
         instruction = known.instruction
         place = known.program.module().place(instruction)
         if host.rules.shows_viewer_events:

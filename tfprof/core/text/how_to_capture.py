@@ -29,6 +29,10 @@ PYTHON_FROM_OUTSIDE: Final = "tfprof capture {address} --python-tracer-level 1 -
 BFC: Final = "TF_CPU_ALLOCATOR_USE_BFC=true"
 """The setting of the environment with which TensorFlow records its memory on a CPU."""
 
+KEPT_GRAPHS_FLAG: Final = "--xla_enable_command_buffers_during_profiling=true"
+NO_GRAPHS_FLAG: Final = "--xla_gpu_enable_command_buffer="
+"""Flags of XLA: a capture keeps command buffers; programs have none, captured or not."""
+
 _ANY: Final = "HOST:6009"
 
 
@@ -73,6 +77,18 @@ ALLOCATIONS: Final = f"start the program with {BFC}, and capture with {CAPTURE}"
 OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY},HOST2:6009')}'"
 SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
 SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
+
+KEEP_GRAPHS: Final = f"start the program with XLA_FLAGS={KEPT_GRAPHS_FLAG} to keep them"
+WITHOUT_GRAPHS: Final = (
+    f"capture once without {KEPT_GRAPHS_FLAG}, or, if command buffers stay, with "
+    f"XLA_FLAGS={NO_GRAPHS_FLAG}; each kernel then has its op, but launches and gaps are not those "
+    "of the real run"
+)
+GRAPH_KERNELS: Final = (
+    "capture with gpu_enable_cupti_activity_graph_trace off (in advanced_configuration of "
+    "jax.profiler.ProfileOptions), as by default; each kernel is then recorded, which takes time "
+    "and memory"
+)
 
 NO_FRAMEWORK: Final = (
     "neither TensorFlow nor JAX was imported when the capture began, so it holds step markers only"

@@ -19,7 +19,7 @@ from tfprof.ui.pages.rows_table import MOST_ROWS, shown_title
 _OP_COLUMNS = (
     "operation", "total_self_time", "total_self_time_percent", "device_total_self_time_percent",
     "host_total_self_time_percent", "occurrences", "roofline_efficiency", "bound_by",
-    "measured_flop_rate", "measured_memory_bw", "type", "category", "host_or_device",
+    "measured_flop_rate", "measured_memory_bw", "type", "category", "host_or_device", "op_found_by",
     "operational_intensity", "total_time", "avg_self_time", "avg_time", "rank",
 )  # fmt: skip
 _STEP_COLUMNS = ("stepnum", "stepTimeMs")
@@ -29,12 +29,13 @@ FIRST: Mapping[str, Sequence[str]] = {
     "programs": (*_OP_COLUMNS, "module"),
     "kernels": (
         "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "occupancy_pct",
-        "op_name", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
+        "op_name", "op_found_by", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible",
+        "rank",
     ),
     "instructions": (
         "hlo_op_name", "total_self_time", "total_self_time_percent", "occurrences", "bound_by",
         "model_flop_rate", "measured_memory_bw", "category", "operational_intensity",
-        "tf_op_name", "total_time", "avg_self_time", "avg_time", "rank",
+        "tf_op_name", "op_found_by", "total_time", "avg_self_time", "avg_time", "rank",
     ),
     "steps": _STEP_COLUMNS,
     "top_ops": ("operation", "category", "selfTimePercent", "cumulativeTimePercent"),

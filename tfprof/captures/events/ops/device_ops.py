@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from tfprof.captures.events.ops.found_by import FoundBy, united
 from tfprof.captures.events.timeline.programs import program_title
 
 
@@ -95,6 +96,7 @@ class DeviceOp:
         is_eager: Whether any run was eager.
         is_known: Whether its program is known, and so its cost.
         children: Ops inside a fusion.
+        found_by: How it was found to be the op of its kernels.
     """
 
     key: OpKey
@@ -114,6 +116,7 @@ class DeviceOp:
     is_eager: bool = False
     is_known: bool = True
     children: tuple[DeviceOp, ...] = ()
+    found_by: FoundBy = ()
 
     @property
     def has_known_cost(self) -> bool:
@@ -140,6 +143,7 @@ class DeviceOp:
             traffic=self.traffic + other.traffic,
             is_eager=self.is_eager or other.is_eager,
             is_known=self.is_known and other.is_known,
+            found_by=united((self.found_by, other.found_by)),
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, Traffic
 from tfprof.captures.events.ops.executions import runs_of_parts
+from tfprof.captures.events.ops.found_by import FoundBy, united
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.rules import OURS, Rules
 
@@ -27,6 +28,7 @@ class FrameworkOp:
         traffic: Bytes.
         is_eager: Whether any run was eager.
         program: Its compiled program, ``module(id)``; empty without one.
+        found_by: How it was found to be the op of its kernels.
     """
 
     name: str
@@ -39,6 +41,7 @@ class FrameworkOp:
     traffic: Traffic
     is_eager: bool
     program: str = ""
+    found_by: FoundBy = ()
 
 
 def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[FrameworkOp]:
@@ -86,4 +89,5 @@ def _united(
         sum((part.traffic for part in parts), Traffic()),
         any(part.is_eager for part in parts),
         program,
+        united(part.found_by for part in parts),
     )

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.ops.found_by import FoundBy, found_by
+from tfprof.captures.events.timeline.graph_ops import FOUND_BY
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.rules import OURS, Rules
-from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.distinct import distinct_rows
 
 _NS = 1000
@@ -33,6 +35,7 @@ class Kernel(NamedTuple):
         uses_tensor_cores: Whether it uses tensor cores, by its name.
         is_eligible: Whether the op could use tensor cores.
         op_name: The op that launched it; empty if unknown.
+        found_by: How this op was found.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Kernel(NamedTuple):
     uses_tensor_cores: bool
     is_eligible: bool
     op_name: str
+    found_by: FoundBy = ()
 
 
 OpOfHlo = Callable[[HloKey], str | None]
@@ -101,14 +105,18 @@ def gpu_kernels(
     op_names = [parse_op_name(text).name for text in op_stat.texts]
     if op_of_hlo is not None:
         ops = _with_hlo(ops, op_names, timeline, events, op_of_hlo)
+    if not rules.ignores_graphs:
+        has_op = ops >= 0
     equations = equation_stat.texts_at(events)
     vendors, vendor_of = _vendors(timeline, events)
     columns = [timeline.kinds[events], chosen.values, ops, equations, has_op, vendor_of]
+    ways = _ways(timeline, events, ops >= 0)
+    columns.append(ways.place)
     distinct, _, place, _ = distinct_rows(columns)
     duration_ns = timeline.durations_ps[events] // _NS
     sums = _Sums(place, duration_ns, len(distinct))
     by_kernel: dict[Kernel, KernelTimes] = {}
-    for row, (kind, text, op, equation, known, vendor) in enumerate(distinct.tolist()):
+    for row, (kind, text, op, equation, known, vendor, way) in enumerate(distinct.tolist()):
         kernel, occupancy = _kernel(
             timeline.names[kind],
             details.texts[text],
@@ -118,9 +126,23 @@ def gpu_kernels(
             vendor=vendors[vendor],
             rules=rules,
         )
+        kernel = kernel._replace(found_by=ways.found_by[way])
         times = KernelTimes(kernel, occupancy, *sums.of(row))
         by_kernel[kernel] = _added(by_kernel[kernel], times) if kernel in by_kernel else times
     return sorted_kernels(by_kernel.values())
+
+
+class _Ways(NamedTuple):
+    """How the op of each kernel was found: places in ``found_by``, shape (n,)."""
+
+    place: Int64Array
+    found_by: list[FoundBy]
+
+
+def _ways(timeline: Timeline, events: Int64Array, has_op: BoolArray) -> _Ways:
+    told = timeline.stat(FOUND_BY).texts_at(events)
+    distinct, _, place, _ = distinct_rows([told, has_op])
+    return _Ways(place, found_by(timeline, events, place, distinct[:, 1] != 0))
 
 
 def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Array]:

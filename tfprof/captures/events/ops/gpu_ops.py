@@ -18,7 +18,9 @@ from tfprof.captures.events.ops.device_ops import (
     of_runs,
 )
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE, count_runs, launching_runs
+from tfprof.captures.events.ops.found_by import all_found, found_by
 from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.graph_kernels import WHOLE_GRAPH
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -121,9 +123,10 @@ def _runs_of_instructions(
         np.maximum.at(runs, kernels.values[:, 0], kernels.counts)
     times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
+    ways = found_by(timeline, events[rows], place, all_found(size))
     return [
         of_runs(
-            op, int(runs[number]), times[number], times[number],
+            replace(op, found_by=ways[number]), int(runs[number]), times[number], times[number],
             is_eager=bool(ran_eagerly[number]),
         )
         for number, op in enumerate(described.ops)
@@ -154,6 +157,7 @@ def _framework_ops(
         runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
     times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
+    ways = found_by(timeline, events[rows], place, all_found(size))
     by_key: dict[OpKey, DeviceOp] = {}
     for number in np.argsort(first).tolist():
         text, kind = distinct[number].tolist()
@@ -164,7 +168,7 @@ def _framework_ops(
             key, parsed.type or UNKNOWN, provenance, occurrences=counts[number],
             op_runs=int(runs[number]), time_ps=times[number], self_ps=times[number],
             normalized_ps=times[number],
-            is_eager=bool(ran_eagerly[number]),
+            is_eager=bool(ran_eagerly[number]), found_by=ways[number],
         )  # fmt: skip
         by_key[key] = by_key[key].plus(op) if key in by_key else op
     return list(by_key.values())
@@ -204,8 +208,12 @@ def _other_kernels(
     durations: Int64Array,
     eager: BoolArray,
 ) -> list[DeviceOp]:
-    """Instructions of programs that the capture lacks, and kernels without an op."""
+    """Instructions of programs that the capture lacks, and kernels without an op.
+
+    A record of a whole graph counts as a kernel.
+    """
     is_kernel = _has_text(timeline, "kernel_details", events, ("",))
+    is_kernel |= timeline.stat(WHOLE_GRAPH).has(events)
     rows = np.flatnonzero(is_free)
     keys, place = hlo_keys(timeline, events[rows])
     has_key = np.array([key is not None for key in keys] or [False], np.bool_)[place]
@@ -215,12 +223,14 @@ def _other_kernels(
     size, counts = len(distinct), n_of.tolist()
     times = sums_by(of_row, durations[rows], size).tolist()
     ran_eagerly = np.bincount(of_row, eager[events[rows]], minlength=size) > 0
+    has_op = [keys[of_key] is not None for of_key in distinct[:, 0].tolist()]
+    ways = found_by(timeline, events[rows], of_row, has_op)
     by_key: dict[OpKey, DeviceOp] = {}
     for number, (of_key, kind) in enumerate(distinct.tolist()):
         key, kernel = keys[of_key], timeline.names[kind]
         unknown = DeviceOp(
             OpKey(None, kernel) if key is None else OpKey(key.program_id, key.name, key.module),
-            WITHOUT_OP if key is None else UNKNOWN, is_known=False,
+            WITHOUT_OP if key is None else UNKNOWN, is_known=False, found_by=ways[number],
         )  # fmt: skip
         time, is_eager = times[number], bool(ran_eagerly[number])
         op = of_runs(unknown, counts[number], time, time, is_eager=is_eager)

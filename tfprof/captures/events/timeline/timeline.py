@@ -6,8 +6,8 @@ times are on one axis, and the events of a line are in nesting order: by start, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -63,6 +63,7 @@ class Timeline:
         names: Name of each kind of event, once for each plane.
         display_names: Text to show instead of the name; empty for most.
         sources: The event of the space for each.
+        given_stats: Stats that stand in place of those of the space, by name.
     """
 
     space: XSpace
@@ -74,6 +75,7 @@ class Timeline:
     names: Sequence[str]
     display_names: Sequence[str]
     sources: Sources
+    given_stats: Mapping[str, SparseStat] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.starts_ps)
@@ -176,6 +178,12 @@ class Timeline:
     def only(self, kept: BoolArray) -> Timeline:
         """The timeline of some of the events: ``kept`` has shape (n,)."""
         before = np.concatenate([[0], np.cumsum(kept)])
+
+        def cut(stat: SparseStat) -> SparseStat:
+            inside = stat.only(kept[stat.events])
+            events = before[inside.events].astype(stat.events.dtype)
+            return SparseStat(events, inside.kinds, inside.held, inside.texts)
+
         return replace(
             self,
             first=before[self.first],
@@ -183,6 +191,7 @@ class Timeline:
             durations_ps=self.durations_ps[kept],
             kinds=self.kinds[kept],
             sources=self.sources.only(np.flatnonzero(kept)),
+            given_stats={name: cut(stat) for name, stat in self.given_stats.items()},
         )
 
     def events_of(self, line: int) -> slice:
@@ -200,7 +209,7 @@ class Timeline:
             name: Name of the stat.
             keep: Keep the column for later calls; not worth its memory for a single use.
         """
-        column = self._stats.get(name)
+        column = self.given_stats.get(name, self._stats.get(name))
         if column is None:
             column = _sparse_stat(self, name)
             if keep:
@@ -234,7 +243,7 @@ class Timeline:
         return shifts_ps
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
-        """All stats of one event by name."""
+        """All stats of one event by name, as recorded."""
         source = int(self.sources.of(np.array([event]))[0])
         if source < 0:
             return {}
