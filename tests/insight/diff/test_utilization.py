@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.tools.test_utilization import PRODUCT, compiled, on_gpus
+from tests.captures.tools.gpu_products import PRODUCT, compiled, on_gpus
 from tfprof.insight.diff.side import Side
 from tfprof.insight.diff.utilization import utilization_claims
 
