@@ -5,6 +5,7 @@ import json
 from tests.captures.tools.small_captures import AMPERE, DETAILS
 from tests.hlo_programs import capture as programs
 from tests.hlo_programs import op, program
+from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 
