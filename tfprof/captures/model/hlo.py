@@ -210,6 +210,8 @@ class Attributes:
         global_devices: Whether the groups have global ids.
         pairs: Senders and receivers.
         frontend: Attributes that the framework added.
+        sharding: Which part of the array lies on which device, as XLA writes it:
+            ``{devices=[4,1]<=[4]}``.
     """
 
     dimensions: tuple[int, ...] = ()
@@ -232,6 +234,7 @@ class Attributes:
     global_devices: bool = False
     pairs: tuple[tuple[int, int], ...] = ()
     frontend: tuple[tuple[str, str], ...] = ()
+    sharding: str = ""
 
 
 NO_ATTRIBUTES: Final = Attributes()

@@ -997,6 +997,38 @@ class HloComputationProto(Message):
         execution_thread: builtins.str | None = ...,
     ) -> None: ...
 
+class OpSharding(Message):
+    REPLICATED: typing.Final = 0
+    MAXIMAL: typing.Final = 1
+    TUPLE: typing.Final = 2
+    OTHER: typing.Final = 3
+    MANUAL: typing.Final = 4
+    UNKNOWN: typing.Final = 5
+    UNREDUCED: typing.Final = 6
+    type: builtins.int
+    @property
+    def tile_assignment_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def tile_assignment_devices(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    replicate_on_last_tile_dim: builtins.bool
+    @property
+    def last_tile_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def iota_reshape_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def iota_transpose_perm(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        type: builtins.int | None = ...,
+        tile_assignment_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        tile_assignment_devices: collections.abc.Iterable[builtins.int] | None = ...,
+        replicate_on_last_tile_dim: builtins.bool | None = ...,
+        last_tile_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        iota_reshape_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        iota_transpose_perm: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+
 class HloInstructionProto(Message):
     class SliceDimensions(Message):
         start: builtins.int
@@ -1067,6 +1099,8 @@ class HloInstructionProto(Message):
     def source_target_pairs(self) -> RepeatedCompositeFieldContainer[SourceTarget]: ...
     @property
     def frontend_attributes(self) -> FrontendAttributes: ...
+    @property
+    def sharding(self) -> OpSharding: ...
     def __init__(
         self,
         *,
@@ -1107,6 +1141,7 @@ class HloInstructionProto(Message):
         scatter_dimension_numbers: ScatterDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
         source_target_pairs: collections.abc.Iterable[SourceTarget] | None = ...,
         frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
+        sharding: OpSharding | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
 class HloScheduleProto(Message):
