@@ -211,6 +211,19 @@ _TOOLS = (
         shows_events=True,
     ),
     Tool(
+        "compiles",
+        "tools.compiles",
+        "Compilations",
+        "What was compiled again, and why.",
+        "Show what was traced, lowered and compiled by function: how often, for how long, where it "
+        "was called, and what differed from the time before.",
+        ("logs/", "logs/ --log train.log", "logs/ --table compilations --format csv"),
+        question="Compiler",
+        needs="events",
+        options=("log",),
+        has_step=False,
+    ),
+    Tool(
         "monitor",
         "tools.monitor_report",
         "Monitor",

@@ -97,6 +97,7 @@ class Question:
         by: Kind of the upper levels of a tree; None is the tool's default.
         node: An instruction; None is automatic.
         width: Number of steps to follow from that instruction; None is the tool's default.
+        log: Content of a log of the captured program; None without one.
         demo: Read a capture that comes with tfprof.
         engine: Engine that reads the files of many hosts; None is automatic.
         memory: Memory limit of reading, bytes; None for no limit.
@@ -111,6 +112,7 @@ class Question:
     by: str | None = None
     node: str | None = None
     width: int | None = None
+    log: str | None = None
     demo: bool = False
     engine: str | None = None
     memory: int | None = None
@@ -118,7 +120,8 @@ class Question:
     @property
     def details(self) -> dict[str, str | int]:
         """The chosen options that not every tool has, by name."""
-        details = {name: getattr(self, name) for name in ("step", "program", "by", "node", "width")}
+        names = ("step", "program", "by", "node", "width", "log")
+        details = {name: getattr(self, name) for name in names}
         return {name: value for name, value in details.items() if value is not None}
 
 

@@ -1,66 +1,127 @@
-"""Compilations in a capture by function, each counted once however many threads work on it."""
+"""Compilations in a capture: when, for how long, and what differed from the one before."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.host_code import is_compiling, is_frame
-from tfprof.captures.events.timeline.names import PJIT_CALL, module_key
-from tfprof.captures.events.timeline.nesting import nest
-from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.events.steps.compile_events import Making, function_of_module, makings
+from tfprof.captures.events.steps.host_code import is_frame
+from tfprof.captures.events.timeline.jit_calls import jit_calls
+from tfprof.captures.events.timeline.names import module_key
+from tfprof.captures.events.timeline.programs import hlo_keys
+from tfprof.captures.events.timeline.runs import compiled_runs
 from tfprof.captures.facts.hlo_programs import programs_of
-from tfprof.captures.model.hlo import HloModule
+from tfprof.captures.facts.program_differences import Difference, called_at, difference
+from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import Int64Array
 
-_TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
-"""Names of events that come before the compilation."""
+_MOST_COMPARED = 32
+"""At most this many programs of a function are compared, the last ones: each must be decoded."""
 
-_MOST_COMPARED = 16
-"""At most this many programs of a function are compared."""
+_COUNTED = 1 << 31
+"""Ids below are numbers that the process counts; others are checksums of programs."""
+
+FIRST, UNKNOWN = "first", "unknown"
+HIT, COMPILED = "hit", "compiled"
+
+WITHIN, BEFORE, BETWEEN, AFTER, NO_STEPS = "step", "before", "between", "after", ""
+
+_IS_FIRST = Difference(FIRST, "the first program of this name that the capture has")
 
 
-class Compilations(NamedTuple):
-    """Compilations of a function.
+class Compilation(NamedTuple):
+    """A time that a function was traced, lowered or compiled.
 
     Attributes:
-        name: Name of the function in Python, or the event that compiles if no call encloses it.
+        name: Name of the function, or the event that compiles if nothing names the function.
         is_function: Whether ``name`` is the name of a function.
-        n_runs: Number of compilations.
-        total_ps: Their time.
+        step: Name of the step in which it was; empty outside of steps.
+        where: ``step``, ``before`` the first one, ``between`` steps, ``after`` the last one; empty
+            without steps.
+        start_ps: Its start.
+        is_traced: Whether it was traced; None if unknown.
+        trace_ps: Time of tracing, or from the call until lowering; None if unknown.
+        lower_ps: Time of lowering; None if unknown, or if it was not lowered.
+        compile_ps: Time of XLA; None if it did not compile.
+        cache: ``compiled`` by XLA; ``hit`` if the program came from the persistent cache; empty if
+            no program was made.
+        program: Title of the program that came of it; empty if unknown.
+        differs: What differs from the program before, with a word for its kind.
+        called_at: Line of the call, ``file:line``; empty if unknown.
     """
 
     name: str
     is_function: bool
+    step: str
+    where: str
+    start_ps: int
+    is_traced: bool | None
+    trace_ps: int | None
+    lower_ps: int | None
+    compile_ps: int | None
+    cache: str
+    program: str
+    differs: Difference
+    called_at: str
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether XLA compiled."""
+        return self.compile_ps is not None
+
+    @property
+    def total_ps(self) -> int:
+        """The time of all phases, as far as it is known."""
+        return sum(took for took in (self.trace_ps, self.lower_ps, self.compile_ps) if took)
+
+
+class Calls(NamedTuple):
+    """Calls of a function.
+
+    Attributes:
+        n_runs: Calls that ran.
+        n_inside: Calls while another function was traced, which neither compile nor run.
+    """
+
     n_runs: int
-    total_ps: int
+    n_inside: int
 
 
 @fact
-def compilations(host: Host) -> list[Compilations]:
-    """The compilations on a host, the longest time first."""
-    timeline = host.timeline
-    kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
-    events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
-    first = np.searchsorted(events, timeline.first)
-    outer = events[nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents < 0]
-    calls = np.flatnonzero(timeline.named(lambda name: PJIT_CALL.fullmatch(name) is not None))
-    sums: dict[tuple[str, bool], list[int]] = {}
-    for event in _not_within_others(timeline, outer):
-        name = timeline.name(event)
-        around = _outermost_around(timeline, calls, event)
-        found = PJIT_CALL.fullmatch(timeline.name(around)) if around >= 0 else None
-        key = (found[1], True) if found else (name, False)
-        count_and_time = sums.setdefault(key, [0, 0])
-        count_and_time[0] += 1
-        count_and_time[1] += int(timeline.durations_ps[event])
-    found_sums = [Compilations(*key, count, total) for key, (count, total) in sums.items()]
-    return sorted(found_sums, key=lambda one: (-one.total_ps, one.name))
+def compilations(host: Host) -> tuple[Compilation, ...]:
+    """What was traced, lowered and compiled on a host, in order of time."""
+    found = makings(host.forest())
+    if not found:
+        return ()
+    programs = _programs_by_function(host)
+    of_making: dict[int, HloProgram] = _programs_of_makings(host, found, programs)
+    differences = _differences(found, of_making, programs)
+    places = _steps(host, found)
+    return tuple(
+        _compilation(host, one, place, of_making.get(number), differences[number])
+        for number, (one, place) in enumerate(zip(found, places, strict=True))
+    )
+
+
+@fact
+def calls_of_functions(host: Host) -> dict[str, Calls]:
+    """Calls of the compiled functions of a host by name."""
+    forest = host.forest()
+    timeline = forest.timeline
+    jit = jit_calls(timeline, forest.nesting)
+    runs, inside = Counter[str](), Counter[str]()
+    for name, ran in zip(jit.functions, jit.ran.tolist(), strict=True):
+        (runs if ran else inside)[name] += 1
+    calls = timeline.stat("tf_function_call").events.astype(np.int64)
+    around = forest.nesting.nearest_among(forest.nesting.parents[calls], calls)
+    for call, outer in zip(calls.tolist(), around.tolist(), strict=True):
+        (inside if outer >= 0 else runs)[timeline.name(call)] += 1
+    return {name: Calls(runs[name], inside[name]) for name in sorted({*runs, *inside})}
 
 
 @fact
@@ -71,69 +132,216 @@ def tells_compilations(host: Host) -> bool:
     return bool(of_runtime.any())
 
 
-def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:
-    """The events outside events of another name; those inside are their parts on other threads."""
-    ends = timeline.ends_of(events)
-    order = np.lexsort((-ends, timeline.starts_ps[events])).tolist()
-    last: dict[int, int] = {}  # end of each of the two kinds that end last
-    alone = []
-    for place in order:
-        kind, end = int(timeline.kinds[events[place]]), int(ends[place])
-        if not any(other != kind and its_end >= end for other, its_end in last.items()):
-            alone.append(int(events[place]))
-        last[kind] = max(end, last.get(kind, end))
-        if len(last) > 2:
-            del last[min(last, key=lambda one: last[one])]
-    return alone
+class CompiledFunction(NamedTuple):
+    """All compilations of a function.
+
+    Attributes:
+        name: Its name.
+        each: In order of time.
+    """
+
+    name: str
+    each: tuple[Compilation, ...]
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the name is that of a function."""
+        return self.each[0].is_function
+
+    @property
+    def n_compiled(self) -> int:
+        """How often XLA compiled it."""
+        return sum(one.is_compiled for one in self.each)
+
+    @property
+    def total_ps(self) -> int:
+        """Time of all phases."""
+        return sum(one.total_ps for one in self.each)
+
+    @property
+    def again(self) -> list[Compilation]:
+        """Without the first time, unless the process made a program of this name before."""
+        is_known = self.each[0].differs.kind not in (FIRST, UNKNOWN)
+        return list(self.each if is_known else self.each[1:])
+
+    @property
+    def differed(self) -> Difference | None:
+        """What differed most often; None if nothing is known."""
+        known = [one.differs for one in self.again if one.differs.kind not in (FIRST, UNKNOWN)]
+        if not known:
+            return None
+        kind = Counter(one.kind for one in known).most_common(1)[0][0]
+        return next(one for one in known if one.kind == kind)
+
+    def n_differing(self, kind: str) -> int:
+        """How often a thing of this kind differed."""
+        return sum(one.differs.kind == kind for one in self.each)
 
 
-def _outermost_around(timeline: Timeline, calls: Int64Array, event: int) -> int:
-    """The outermost call that encloses an event on its thread; -1 without one."""
-    line = timeline.first[int(timeline.lines_of(np.array([event]))[0])]
-    before = calls[(calls >= line) & (calls < event)]
-    around = before[timeline.ends_of(before) >= timeline.starts_ps[event]]
-    return int(around[0]) if len(around) else -1
+def by_function(found: Iterable[Compilation]) -> list[CompiledFunction]:
+    """Compilations by function, the longest time first."""
+    of_name: dict[tuple[str, bool], list[Compilation]] = {}
+    for one in found:
+        of_name.setdefault((_key(one.name), one.is_function), []).append(one)
+    functions = [CompiledFunction(each[0].name, tuple(each)) for each in of_name.values()]
+    return sorted(functions, key=lambda one: (-one.total_ps, one.name))
 
 
-def what_differs(host: Host, function: str) -> tuple[str, str]:
-    """The difference between the programs of a function, and a remedy; empty if not recorded."""
-    wanted = module_key(f"jit_{function}")
-    named = [one for one in programs_of(host) if module_key(one.name) == wanted]
-    modules = [one.module() for one in named[:_MOST_COMPARED]]
-    if len(modules) < 2:
-        return "", ""
-    parameters = [_parameters(module) for module in modules]
-    longest = max(parameters, key=len)
-    if len({len(one) for one in parameters}) > 1:
-        return "in how many arrays they take", "Pass as many arrays each time."
-    for number, (label, _) in enumerate(longest):
-        shapes = list(dict.fromkeys(one[number][1] for one in parameters))
-        if len(shapes) > 1:
-            more = f" and {len(shapes) - 3} more" if len(shapes) > 3 else ""
-            return (
-                f"in the shape of {label}: {', '.join(shapes[:3])}{more}",
-                "Pad it to one of few shapes.",
-            )
-    if len({_constants(module) for module in modules}) > 1:
-        return (
-            "in a constant: a Python value that the function was compiled for",
-            "Pass what changes as an array, not as a static argument or a value from outside.",
-        )
-    return (
-        "in nothing that they compute: the function was made anew, or its programs thrown away",
-        "Make it once, outside of the loop, and call it there.",
-    )
+def _key(function: str) -> str:
+    """The name of a function as names of programs have it."""
+    return module_key(f"jit_{function}")
 
 
-def _parameters(module: HloModule) -> Sequence[tuple[str, str]]:
-    """Labels and shapes of the arrays that a program takes."""
-    entry = module.entry
-    if entry is None:
-        return ()
-    return [(f"argument {one.op_name or one.number}", one.shape.text()) for one in entry.parameters]
+def _compilation(
+    host: Host, one: Making, place: tuple[str, str], program: HloProgram | None, differs: Difference
+) -> Compilation:
+    cache = COMPILED if one.compile_ps is not None else HIT if one.is_cached else ""
+    # A program from the cache has the lines of the process that once compiled it.
+    has_lines = program is not None and one.compile_ps is not None
+    line = called_at(program.module(), one.name) if has_lines and program else ""
+    step, where = place
+    return Compilation(
+        one.name, one.is_function, step, where, one.start_ps, one.is_traced, one.trace_ps,
+        one.lower_ps, one.compile_ps, cache, program.title if program else "", differs,
+        line or _caller(host, one),
+    )  # fmt: skip
 
 
-def _constants(module: HloModule) -> tuple[tuple[str, str, str], ...]:
-    return tuple(
-        (one.opcode, one.shape.text(), one.attributes.literal) for one in module.instructions
-    )
+def _caller(host: Host, one: Making) -> str:
+    """The Python function around a call, with its first line; empty if it was not recorded."""
+    forest = host.forest()
+    names = forest.timeline.names
+    kinds = forest.timeline.kinds
+    event = one.call if one.call >= 0 else one.event
+    frame = forest.nearest(event, lambda each: is_frame(names[kinds[each]]), itself=False)
+    return names[kinds[frame]].removeprefix("$") if frame >= 0 else ""
+
+
+def _programs_by_function(host: Host) -> dict[str, list[HloProgram]]:
+    """The programs of a host by the function that they were compiled for, by id."""
+    found: dict[str, list[HloProgram]] = {}
+    for program in programs_of(host):
+        found.setdefault(_key(function_of_module(program.name)), []).append(program)
+    return found
+
+
+def _programs_of_makings(
+    host: Host, found: Sequence[Making], programs: Mapping[str, Sequence[HloProgram]]
+) -> dict[int, HloProgram]:
+    """The program of each place in ``found``, as far as it is known.
+
+    A call runs the program that it made. Programs that the process counts are in the order in which
+    they were made, and the last ones of a name are those of the capture.
+    """
+    ran = _programs_that_ran(host, found)
+    known: dict[int, HloProgram] = {}
+    by_key: dict[str, list[int]] = {}
+    for number, one in enumerate(found):
+        if one.has_program:
+            by_key.setdefault(_key(one.name), []).append(number)
+    for key, numbers in by_key.items():
+        own = programs.get(key, ())
+        by_id = {program.id: program for program in own}
+        of_runs = {n: by_id[ran[n]] for n in numbers if ran.get(n) in by_id}
+        if len(own) == 1 and not _are_counted(own):  # programs that are alike have one checksum
+            known |= dict.fromkeys(numbers, own[0])
+            continue
+        in_order = sorted(numbers, key=lambda number: found[number].end_ps)
+        last = dict(zip(in_order, own[len(own) - len(numbers) :], strict=False))
+        is_ordered = len(numbers) <= len(own) and _are_counted(own)
+        if is_ordered and all(last[n] is program for n, program in of_runs.items()):
+            known |= last
+        known |= of_runs
+    return known
+
+
+def _are_counted(programs: Iterable[HloProgram]) -> bool:
+    return all(program.id < _COUNTED for program in programs)
+
+
+def _programs_that_ran(host: Host, found: Sequence[Making]) -> dict[int, int]:
+    """Ids of the programs that the calls of some places in ``found`` ran on the CPU."""
+    forest = host.forest()
+    runs = compiled_runs(forest.timeline, forest.nesting, forest.links)
+    events = np.flatnonzero(runs.of_event >= 0)
+    calls = runs.calls[runs.of_event[events]]
+    order = np.argsort(calls, kind="stable")
+    events, calls = events[order], calls[order]
+    ran = {}
+    for number, one in enumerate(found):
+        if one.call < 0 or not one.has_program:
+            continue
+        end = int(forest.nesting.ends[one.call])
+        of_call = events[slice(*np.searchsorted(calls, [one.call, end]))]
+        keys, _ = hlo_keys(forest.timeline, of_call)
+        ids = {key.program_id for key in keys if key is not None}
+        # Programs that the call ran while it traced, such as those of constants, have other names.
+        modules = {key.module for key in keys if key is not None and key.module}
+        if len(ids) == 1 and (program := ids.pop()) is not None and len(modules) <= 1:
+            ran[number] = program
+    return ran
+
+
+def _differences(
+    found: Sequence[Making],
+    of_making: Mapping[int, HloProgram],
+    programs: Mapping[str, Sequence[HloProgram]],
+) -> list[Difference]:
+    """What differs from the program of the same function that was made before."""
+    differences = []
+    n_later = Counter(_key(one.name) for one in found)
+    before: dict[str, HloProgram | None] = {}
+    for number, one in enumerate(found):
+        key, program = _key(one.name), of_making.get(number)
+        n_later[key] -= 1
+        if program is None:
+            differences.append(Difference(UNKNOWN, _why_unknown(one)))
+        elif n_later[key] >= _MOST_COMPARED:
+            last = f"only the last {_MOST_COMPARED} programs of a function are compared"
+            differences.append(Difference(UNKNOWN, last))
+        else:
+            earlier = _earlier(program, programs[key]) or before.get(key)
+            differences.append(_IS_FIRST if earlier is None else _compared(earlier, program))
+        if one.has_program:
+            before[key] = program
+    return differences
+
+
+def _earlier(program: HloProgram, own: Sequence[HloProgram]) -> HloProgram | None:
+    """The program of the same function that the process made before, also before the capture."""
+    if not _are_counted(own):
+        return None
+    return max((one for one in own if one.id < program.id), key=lambda one: one.id, default=None)
+
+
+def _compared(before: HloProgram, now: HloProgram) -> Difference:
+    modules = before.module(), now.module()
+    if any(module.entry is None for module in modules):
+        return Difference(UNKNOWN, "the capture has a program without instructions")
+    return difference(*modules)
+
+
+def _why_unknown(one: Making) -> str:
+    if not one.has_program:
+        return "no program of XLA came of it, and the capture has no arguments of functions"
+    return "the capture does not tell which of its programs this is"
+
+
+def _steps(host: Host, found: Sequence[Making]) -> list[tuple[str, str]]:
+    """The name of the step of each, and where it is."""
+    groups, timeline = host.groups(), host.timeline
+    roots = [event for event in groups.roots.values() if event >= 0]
+    if not roots or not len(groups):
+        return [("", NO_STEPS)] * len(found)
+    first = int(timeline.starts_ps[roots].min())
+    last = int(timeline.ends_of(np.array(roots)).max())
+    places = []
+    for one in found:
+        group = int(groups.of_event[one.event])
+        if group in groups.names:
+            places.append((groups.names[group], WITHIN))
+        elif one.start_ps < first:
+            places.append(("", BEFORE))
+        else:
+            places.append(("", AFTER if one.start_ps >= last else BETWEEN))
+    return places

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tfprof.captures.practices import (
     code_practices,
+    compilation_practices,
     input_practices,
     memory_practices,
     op_practices,
@@ -34,7 +35,7 @@ PRACTICES: Mapping[str, Practice] = {
     "kernel-launch/share": step_practices.kernel_launch,
     "python/unexplained": code_practices.python_time,
     "between-steps/share": code_practices.time_between,
-    "compilation/share": code_practices.compiling,
+    "compilation/share": compilation_practices.compiling,
     "collectives/share": step_practices.collectives,
     "workers/straggler": step_practices.stragglers,
     "devices/idle": step_practices.idle_devices,

@@ -179,11 +179,15 @@ _SHARDINGS = ("replicated", "maximal", "tuple", "other", "manual", "unknown", "u
 _IN_TILES = _SHARDINGS.index("other")
 
 
+def _kind(number: int) -> str:
+    return _SHARDINGS[number] if 0 <= number < len(_SHARDINGS) else "unknown"
+
+
 def _sharding(proto: pb.OpSharding) -> str:
     """A sharding as XLA writes it."""
     if proto.type != _IN_TILES:
         device = "".join(f" device={number}" for number in proto.tile_assignment_devices[:1])
-        return f"{{{_SHARDINGS[proto.type]}{device}}}"
+        return f"{{{_kind(proto.type)}{device}}}"
     sizes = proto.tile_assignment_dimensions
     if proto.iota_reshape_dims:
         devices = _iota_text(sizes, proto)
@@ -191,7 +195,7 @@ def _sharding(proto: pb.OpSharding) -> str:
         devices = f"[{_listed(sizes)}]{_listed(proto.tile_assignment_devices)}"
     last = " last_tile_dim_replicate" if proto.replicate_on_last_tile_dim else ""
     if proto.last_tile_dims:
-        last = f" last_tile_dims={{{', '.join(_SHARDINGS[kind] for kind in proto.last_tile_dims)}}}"
+        last = f" last_tile_dims={{{', '.join(map(_kind, proto.last_tile_dims))}}}"
     return f"{{devices={devices}{last}}}"
 
 
