@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
+from statistics import median
 
 from tfprof.captures.facts import program_differences as differences
 from tfprof.captures.facts.compilations import FIRST, HIT, UNKNOWN, Compilation
@@ -13,9 +15,14 @@ from tfprof.captures.read.jax_log import LoggedCompilation, log_key
 MISS = "miss"
 
 _PS = 1e12
-_LEAST_S = 0.003
-_COMPILED_WITHIN, _LOWERED_WITHIN = 0.15, 0.5
-"""How far the times of the log may be from those of events, as a part: they begin elsewhere."""
+_ALIKE = 2.0
+"""Up to this factor, times of the log and of events may differ: they begin elsewhere, and threads
+of other programs come between."""
+
+_CLEARLY = 3.0
+_LEAST_ERROR = 0.1
+"""Of several places in the log, the best one has to be better than others by this factor, and
+others differ at least by this part."""
 
 _UNEXPLAINED = {
     UNKNOWN, differences.CONSTANT, differences.INSTRUCTIONS, differences.ALIKE,
@@ -60,31 +67,30 @@ def with_log(found: Sequence[Compilation], logged: Sequence[LoggedCompilation]) 
     ]
     if not starts:
         return Joined(tuple(found), 0, "it has no such functions in this order")
-    fitting = [
-        start
+    errors = {
+        start: _error([(found[p], logged[start + n]) for n, p in enumerate(own)])
         for start in starts
-        if all(_fits(found[place], logged[start + n]) for n, place in enumerate(own))
-    ]
-    if len(fitting) != 1:
-        what = "several times" if fitting else "but not for as long as in the capture"
-        return Joined(tuple(found), 0, f"it has these functions in this order, {what}")
+    }
+    best, *others = sorted(starts, key=lambda start: (errors[start], start))
+    if errors[best] > log(_ALIKE):
+        return Joined(tuple(found), 0, "it has these functions in this order, with other times")
+    if others and errors[others[0]] < max(_CLEARLY * errors[best], _LEAST_ERROR):
+        return Joined(tuple(found), 0, "it has these functions in this order more than once")
     joined = list(found)
     for n, place in enumerate(own):
-        joined[place] = _together(found[place], logged[fitting[0] + n])
+        joined[place] = _together(found[place], logged[best + n])
     return Joined(tuple(joined), len(own))
 
 
-def _fits(one: Compilation, logged: LoggedCompilation) -> bool:
-    """Whether both take about as long."""
-    pairs = (
-        (one.compile_ps, logged.compile_s, _COMPILED_WITHIN),
-        (one.lower_ps, logged.lower_s, _LOWERED_WITHIN),
-    )
-    return all(
-        abs(took_ps / _PS - said_s) <= max(_LEAST_S, within * said_s)
-        for took_ps, said_s, within in pairs
-        if took_ps is not None and said_s is not None
-    )
+def _error(pairs: Sequence[tuple[Compilation, LoggedCompilation]]) -> float:
+    """How far the times of compilations are from those of the log, as the logarithm of a factor."""
+    apart = []
+    for one, logged in pairs:
+        if one.compile_ps and logged.compile_s:
+            apart.append(abs(log(one.compile_ps / _PS / logged.compile_s)))
+        elif one.lower_ps and logged.lower_s:
+            apart.append(abs(log(one.lower_ps / _PS / logged.lower_s)))
+    return median(apart) if apart else 0.0
 
 
 def _together(one: Compilation, logged: LoggedCompilation) -> Compilation:

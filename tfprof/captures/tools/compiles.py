@@ -185,7 +185,8 @@ def _again_words(every: Sequence[Compilation], n_again: int) -> str:
     if wheres == {BEFORE}:
         return f"{words} All of it was before the first step, as is usual: no step repeats it."
     if WITHIN in wheres:
-        return f"{words} {{within_count}} were in steps, {{before_count}} before the first one."
+        before = ", {before_count} before the first one" if BEFORE in wheres else ""
+        return f"{words} {{within_count}} were in steps{before}."
     return words
 
 
