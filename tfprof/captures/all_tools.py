@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Needs = Literal[
-    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs"
+    "events",
+    "steps",
+    "input",
+    "iterators",
+    "kernels",
+    "allocations",
+    "xla",
+    "programs",
+    "compilations",
 ]
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
@@ -219,7 +227,7 @@ _TOOLS = (
         "was called, and what differed from the time before.",
         ("logs/", "logs/ --log train.log", "logs/ --table compilations --format csv"),
         question="Compiler",
-        needs="events",
+        needs="compilations",
         options=("log",),
         has_step=False,
     ),

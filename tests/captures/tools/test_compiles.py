@@ -171,7 +171,7 @@ def test_nothing_is_said_to_be_compiled_in_a_clean_program(answer):
     assert result.to_rows("functions") == []
     assert result.verdict == (
         "Nothing was traced, lowered or compiled in the capture. 5 calls of 1 function ran what "
-        "was compiled before.",
+        "was made before.",
     )
 
 

@@ -40,6 +40,7 @@ class Compilation(NamedTuple):
     Attributes:
         name: Name of the function, or the event that compiles if nothing names the function.
         is_function: Whether ``name`` is the name of a function.
+        event: Name of its first event.
         step: Name of the step in which it was; empty outside of steps.
         where: ``step``, ``before`` the first one, ``between`` steps, ``after`` the last one; empty
             without steps.
@@ -57,6 +58,7 @@ class Compilation(NamedTuple):
 
     name: str
     is_function: bool
+    event: str
     step: str
     where: str
     start_ps: int
@@ -160,7 +162,12 @@ class CompiledFunction(NamedTuple):
 
     @property
     def again(self) -> list[Compilation]:
-        """Without the first time, unless the process made a program of this name before."""
+        """Without the first time, unless the process made a program of this name before.
+
+        Empty without a name of the function: then each may be of another one.
+        """
+        if not self.is_function:
+            return []
         is_known = self.each[0].differs.kind not in (FIRST, UNKNOWN)
         return list(self.each if is_known else self.each[1:])
 
@@ -201,7 +208,8 @@ def _compilation(
     line = called_at(program.module(), one.name) if has_lines and program else ""
     step, where = place
     return Compilation(
-        one.name, one.is_function, step, where, one.start_ps, one.is_traced, one.trace_ps,
+        one.name, one.is_function, host.timeline.name(one.event), step, where,
+        one.start_ps, one.is_traced, one.trace_ps,
         one.lower_ps, one.compile_ps, cache, program.title if program else "", differs,
         line or _caller(host, one),
     )  # fmt: skip
@@ -322,6 +330,8 @@ def _compared(before: HloProgram, now: HloProgram) -> Difference:
 
 
 def _why_unknown(one: Making) -> str:
+    if not one.is_function:
+        return "nothing names the function"
     if not one.has_program:
         return "no program of XLA came of it, and the capture has no arguments of functions"
     return "the capture does not tell which of its programs this is"

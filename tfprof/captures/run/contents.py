@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfprof.captures.all_tools import TOOLS, Needs, Tool
-from tfprof.captures.events.timeline.names import TPU_PREFIX
+from tfprof.captures.events.steps.host_code import is_compiling
+from tfprof.captures.events.timeline.names import TPU_PREFIX, TRACED
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
@@ -114,6 +115,13 @@ def _has_programs(space: XSpace) -> bool:
     return plane is not None and len(plane.event_metadata) > 0
 
 
+def _has_compilations(space: XSpace) -> bool:
+    return any(
+        any(map(is_compiling, _event_names(plane))) or any(map(plane.stat_metadata.keys_of, TRACED))
+        for plane in _hosts(space)
+    )
+
+
 def _devices(space: XSpace) -> Iterator[Plane]:
     return (plane for plane in space.planes if plane.name.startswith(_DEVICES))
 
@@ -142,6 +150,7 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
     "steps": (_has_steps, "there are no steps: none was marked, or called"),
     "xla": (_has_xla, "there are no ops of a device or of XLA"),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
+    "compilations": (_has_compilations, "nothing was traced or compiled meanwhile"),
 }
 """Checks whether a host has this data, and the message if no host has it."""
 

@@ -65,27 +65,28 @@ FUNCTIONS = timed_by(
     count("cache_hits", "From cache", "how often its program came from the persistent cache"),
     count("again", "Again", "times after the first that the process has a program of"),
     count("in_steps", "In steps", "times that were in a step"),
-    *_PHASES,
     amount("total_ms", "Total", "ms", "time of the three phases"),
     text("kinds", "Differed in", "what differed from the time before, and how often"),
     text("differs", "For example", "what differed in the first of the most frequent kind"),
     _CALLED_AT,
+    *_PHASES,
 )  # fmt: skip
 
 EACH = timed_by(
     "host",
     shared.HOST,
     amount("start_ms", "Start", "ms", "when it began, since the capture did"),
-    text("step", "Step", "the step in which it was, or where outside of steps", links=("trace",)),
+    text("step", "Step", "the step in which it was, or where outside of steps"),
     text("function", "Function", "name of the function, or the event that compiles"),
+    text("kind", "Differed in", "kind of what differed from the program before"),
+    text("differs", "What differed", "what differed from the program of the same function before"),
+    _CALLED_AT,
     text("traced", "Traced", "yes, no, or empty if the capture does not tell"),
     *_PHASES,
     text("cache", "Cache", "hit: the program came from the persistent cache; miss: it was not "
          "there; compiled: XLA compiled it, and only a log tells whether there is such a cache"),
     text("program", "Program", "the program that came of it, with its number"),
-    text("kind", "Differed in", "kind of what differed from the program before"),
-    text("differs", "What differed", "what differed from the program of the same function before"),
-    _CALLED_AT,
+    text("event", "Event", "the first of its events on the timeline", links=("trace",)),
 )  # fmt: skip
 
 
@@ -160,7 +161,7 @@ def _claims(found: Sequence[_OfHost]) -> Iterator[Claim]:
         words += ", and {hit_count:program} came from the persistent cache"
     if numbers["traced_count"]:
         words += "; {traced_count:time} a function was only traced or lowered"
-    words += ". Tracing, lowering and compiling {function_count:function} took {took_ms}."
+    words += ". Tracing, lowering and compiling took {took_ms}."
     yield Claim("run", "compilations", n_compiled, "count", details=numbers, words=words)
     yield Claim("run", "compilations_again", n_again, "count", details=numbers,
                 words=_again_words(every, n_again))  # fmt: skip
@@ -179,7 +180,7 @@ def _again_words(every: Sequence[Compilation], n_again: int) -> str:
     words = (
         "{value:time} it was a function that had been traced or compiled before."
         if n_again
-        else "No function was traced or compiled a second time."
+        else "No function is known to have been traced or compiled a second time."
     )
     wheres = {one.where for one in every}
     if wheres == {BEFORE}:
@@ -201,7 +202,7 @@ def _nothing(found: Sequence[_OfHost]) -> Claim:
     called = {name for of_host in calls for name, one in of_host.items() if one.n_runs}
     words = "Nothing was traced, lowered or compiled in the capture."
     if n_runs:
-        words += " {run_count:call} of {function_count:function} ran what was compiled before."
+        words += " {run_count:call} of {function_count:function} ran what was made before."
     return Claim("run", "compilations", 0, "count", words=words,
                  details={"run_count": n_runs, "function_count": len(called)})  # fmt: skip
 
@@ -225,13 +226,13 @@ def _function_row(host: Host, one: CompiledFunction) -> tuple[Cell, ...]:
         sum(each.cache == HIT for each in one.each),
         len(one.again),
         sum(each.where == WITHIN for each in one.each),
-        _sum_ms(one, lambda each: each.trace_ps),
-        _sum_ms(one, lambda each: each.lower_ps),
-        _sum_ms(one, lambda each: each.compile_ps),
         one.total_ps / _PS_PER_MS,
         ", ".join(f"{kind} ({n})" for kind, n in kinds.most_common()),
         one.differed.text if one.differed else "",
         next((each.called_at for each in one.each if each.called_at), ""),
+        _sum_ms(one, lambda each: each.trace_ps),
+        _sum_ms(one, lambda each: each.lower_ps),
+        _sum_ms(one, lambda each: each.compile_ps),
     )
 
 
@@ -251,15 +252,16 @@ def _each_rows(found: Sequence[_OfHost]) -> list[tuple[Cell, ...]]:
             one.start_ps / _PS_PER_MS,
             one.step or _PLACES.get(one.where, ""),
             one.name,
+            one.differs.kind,
+            one.differs.text,
+            one.called_at,
             {True: "yes", False: "no", None: ""}[one.is_traced],
             _ms(one.trace_ps),
             _ms(one.lower_ps),
             _ms(one.compile_ps),
             one.cache,
             one.program,
-            one.differs.kind,
-            one.differs.text,
-            one.called_at,
+            one.event,
         )
         for of_host in found
         for one in of_host.found

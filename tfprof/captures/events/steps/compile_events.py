@@ -8,7 +8,7 @@ program. ``tf.function`` writes whether its call traced it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_compiling
 from tfprof.captures.events.timeline.jit_calls import LAUNCH, jit_calls
+from tfprof.captures.events.timeline.names import TRACED
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import Int64Array
@@ -27,6 +28,8 @@ _FRAME = re.compile(r"\$.*", re.DOTALL)
 _FRAME_THAT_TRACES = re.compile(r"\$.*\btrace_to_jaxpr\w*")
 _BEFORE = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
 """Names of events that come before the compilation."""
+
+_LOWER, _COMPILE = "lower", "compile"
 
 _PROGRAM = re.compile(r".*[(=](?P<module>(jit|pmap|pjit)_[\w.-]+)\b.*", re.DOTALL)
 """An event that names the program that is compiled: ``simplification (jit_f)``."""
@@ -104,20 +107,35 @@ class _Finder:
         self._shows_traces = any(map(_TRACES_JAX.fullmatch, forest.timeline.names))
 
     def found(self) -> Iterator[Making]:
+        """All makings, call by call."""
         timeline = self._timeline
-        compiles = _compiles(timeline)
-        lowers = _outermost(timeline, _LOWERS)
+        compiles, lowers = _compiles(timeline), _outermost(timeline, _LOWERS)
         owners = self._owners([*lowers, *compiles])
+        owners |= self._owners_of_traces()
         by_owner: dict[tuple[int, int], list[int]] = {}
-        for event in sorted({*lowers, *compiles}):
+        for event in sorted(owners):
             line = int(timeline.lines_of(np.array([event]))[0]) if owners[event] < 0 else -1
             by_owner.setdefault((owners[event], line), []).append(event)
-        traced = {event for event, mode in self._modes.items() if mode.startswith("traced")}
+        traced = {event for event, mode in self._modes.items() if mode in TRACED}
         for call in sorted(traced - {owner for owner, _ in by_owner}):
             by_owner[call, -1] = []
-        compiling = set(compiles)
+        phases = dict.fromkeys(lowers, _LOWER) | dict.fromkeys(compiles, _COMPILE)
         for (owner, _), events in by_owner.items():
-            yield from self._of_owner(owner, events, compiling)
+            if owner in self._modes:
+                yield from self._of_tf_call(owner, events, phases)
+            elif owner >= 0:
+                yield from self._of_jit_call(owner, events, phases)
+            else:
+                yield from self._outside_of_calls(events, phases)
+
+    def _owners_of_traces(self) -> dict[int, int]:
+        """Traces that no call tells: outside of calls, or in a call that was traced before."""
+        owners = self._owners(_outermost(self._timeline, _TRACES))
+        return {
+            event: owner
+            for event, owner in owners.items()
+            if owner < 0 or self._modes.get(owner, TRACED[0]) not in TRACED
+        }
 
     def _owners(self, events: Sequence[int]) -> dict[int, int]:
         """The call of the function that asked for each event, -1 without one."""
@@ -134,37 +152,89 @@ class _Finder:
                 owners[event] = -1
         return owners
 
-    def _of_owner(self, owner: int, events: list[int], compiling: set[int]) -> Iterator[Making]:
-        """What one call traced, lowered and compiled; or one thread, outside of calls."""
-        if owner in self._modes:
-            for number, event in enumerate(events or [-1]):
-                yield self._of_tensorflow(owner, event, is_first=number == 0)
-            return
-        waiting: list[int] = []
-        is_first = True
-        for event in events:
-            if event not in compiling:
-                waiting.append(event)
-                continue
-            # Ahead of time, several may be lowered before the first of them is compiled.
-            lowered = waiting.pop() if len(waiting) == 1 or (waiting and owner >= 0) else -1
-            yield self._of_jax(owner, lowered, event, is_first=is_first)
-            is_first = False
-        for lowered in waiting:
-            yield self._of_jax(owner, lowered, -1, is_first=is_first)
-            is_first = False
-
-    def _of_tensorflow(self, owner: int, event: int, *, is_first: bool) -> Making:
+    def _of_tf_call(
+        self, call: int, events: Sequence[int], phases: Mapping[int, str]
+    ) -> Iterator[Making]:
+        """What a call of ``tf.function`` traced and compiled."""
+        compiles = [event for event in events if phases.get(event) == _COMPILE]
+        traces = [event for event in events if event not in phases]
+        is_traced = self._modes[call] in TRACED
+        if is_traced:
+            traces = self._inside(call, self._nesting.ends[call], _TRACES)
         timeline = self._timeline
-        is_traced = is_first and self._modes[owner].startswith("traced")
-        builds = self._inside(owner, self._nesting.ends[owner], _TRACES) if is_traced else []
-        begin = owner if is_traced or event < 0 else event
-        last = event if event >= 0 else owner
+        trace_ps = self._sum(traces) if traces else None
+        first = call if is_traced else min([*traces[:1], *compiles[:1]])
+        name = timeline.name(call)
+        for number, event in enumerate(compiles or [-1]):
+            begin = first if number == 0 else event
+            has_trace = number == 0 and (is_traced or bool(traces))
+            end = event if event >= 0 else call if is_traced else traces[-1]
+            yield Making(
+                begin, call, name, True, has_trace, trace_ps if has_trace else None, None,
+                int(timeline.durations_ps[event]) if event >= 0 else None, False,
+                int(timeline.starts_ps[begin]), int(timeline.ends_of(end)),
+            )  # fmt: skip
+
+    def _of_jit_call(
+        self, call: int, events: Sequence[int], phases: Mapping[int, str]
+    ) -> Iterator[Making]:
+        """What a call of a jitted function traced, lowered and compiled."""
+        lowered, is_first = -1, True
+        for event in events:
+            if phases[event] == _LOWER:
+                if lowered >= 0:
+                    yield self._of_jax(call, lowered, -1, is_first=is_first)
+                    is_first = False
+                lowered = event
+                continue
+            yield self._of_jax(call, lowered, event, is_first=is_first)
+            lowered, is_first = -1, False
+        if lowered >= 0:
+            yield self._of_jax(call, lowered, -1, is_first=is_first)
+
+    def _outside_of_calls(
+        self, events: Sequence[int], phases: Mapping[int, str]
+    ) -> Iterator[Making]:
+        """What a thread traced, lowered and compiled ahead of time.
+
+        Several may be lowered before the first of them is compiled: then nothing tells which.
+        """
+        lowered: list[int] = []
+        trace = -1
+        of_lower: dict[int, int] = {}
+        for event in events:
+            phase = phases.get(event)
+            if phase is None:
+                if trace >= 0:
+                    yield self._trace_alone(trace)
+                trace = event
+            elif phase == _LOWER:
+                of_lower[event], trace = trace, -1
+                lowered.append(event)
+            else:
+                own = lowered.pop() if len(lowered) == 1 else -1
+                made = self._of_jax(-1, own, event, is_first=False)
+                yield self._with_trace(made, of_lower.get(own, -1))
+        for event in lowered:
+            made = self._of_jax(-1, event, -1, is_first=False)
+            yield self._with_trace(made, of_lower[event])
+        if trace >= 0:
+            yield self._trace_alone(trace)
+
+    def _trace_alone(self, event: int) -> Making:
+        timeline = self._timeline
         return Making(
-            begin, owner, timeline.name(owner), True, is_traced,
-            self._sum(builds) if builds else None, None,
-            int(timeline.durations_ps[event]) if event >= 0 else None, False,
-            int(timeline.starts_ps[begin]), int(timeline.ends_of(last)),
+            event, -1, timeline.name(event), False, True, int(timeline.durations_ps[event]), None,
+            None, False, int(timeline.starts_ps[event]), int(timeline.ends_of(event)),
+        )  # fmt: skip
+
+    def _with_trace(self, made: Making, trace: int) -> Making:
+        if trace < 0:
+            return made
+        timeline = self._timeline
+        return made._replace(
+            event=trace, is_traced=True, trace_ps=int(timeline.durations_ps[trace]),
+            start_ps=int(timeline.starts_ps[trace]),
         )  # fmt: skip
 
     def _of_jax(self, owner: int, lowered: int, compiled: int, *, is_first: bool) -> Making:
