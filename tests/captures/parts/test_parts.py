@@ -22,7 +22,8 @@ pytestmark = pytest.mark.one_engine
 MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (
     "overview", "input_pipeline", "tf_data", "op_stats", "kernel_stats", "memory", "pod",
-    "stragglers", "op_profile", "hlo_stats", "roofline", "monitor",
+    "stragglers", "op_profile", "hlo_stats", "roofline", "compiles",
+    "monitor",
 )  # fmt: skip
 
 

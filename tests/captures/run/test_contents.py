@@ -10,8 +10,8 @@ from tfprof.core.wire import messages as pb
 
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
-    "stragglers", "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer", "monitor",
-    "trace",
+    "stragglers", "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer",
+    "compiles", "monitor", "trace",
 ]  # fmt: skip
 
 
@@ -60,6 +60,9 @@ def test_nothing_at_all():
         ([plane("/host:CPU", "train", "_r")], {"input-pipeline", "pod"}),
         ([plane("/host:CPU", "Profiled batch", "step_num")], {"input-pipeline", "pod"}),
         ([plane("/host:CPU", "MemoryAllocation")], {"memory"}),
+        ([plane("/host:CPU", "backend_compile_and_load")], {"compiles"}),
+        ([plane("/host:CPU", "tf.function-graph_building")], {"compiles"}),
+        ([plane("/host:CPU", "f", "traced-nonXla")], {"compiles"}),
         ([plane("/host:CPU", "thunk", "hlo_op")], {"op-profile", "hlo-stats", "roofline"}),
         (
             [plane("/device:GPU:0", "gemm", "kernel_details")],
@@ -86,4 +89,4 @@ def test_hosts_are_compared_if_there_are_two():
 def test_a_capture_with_xla_on_the_cpu():
     (path,) = folder("cpu-xla").glob("*.xplane.pb")
     missing = {data.tool for data in tools_with_data([read_xspace(path)]) if data.missing}
-    assert missing == {"kernel-stats", "memory", "stragglers"}
+    assert missing == {"kernel-stats", "memory", "stragglers", "compiles"}

@@ -1,4 +1,4 @@
-"""What a capture tells of compilations is what JAX counted itself, in programs of known truth."""
+"""Compilations in a capture are those that JAX counted itself, in programs of known truth."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_what_differed_and_how_often(answer, name, function, kind, calls, again)
         ("shapes", "shape", "shape of batch: f32[11,8], before f32[10,8]"),
     ],
 )
-def test_the_log_tells_what_programs_do_not_have(answer, name, kind, text):
+def test_the_log_has_what_programs_do_not_have(answer, name, kind, text):
     [_, second, *_] = answer(name, log=True).to_rows("compilations")
     assert second["kind"] == kind
     assert text in second["differs"]
@@ -166,7 +166,7 @@ def test_steps_and_times(answer):
     assert starts == sorted(starts)
 
 
-def test_nothing_is_said_to_be_compiled_in_a_clean_program(answer):
+def test_nothing_is_listed_of_a_clean_program(answer):
     result = answer("clean")
     assert result.to_rows("functions") == []
     assert result.verdict == (

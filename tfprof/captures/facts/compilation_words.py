@@ -32,5 +32,5 @@ def words_of(found: CompiledFunction) -> tuple[str, Details]:
         numbers["difference_count"] = found.n_differing(found.differed.kind)
         numbers["again_count"] = len(found.again)
     elif found.again:
-        said += "; the capture does not tell what differed"
+        said += "; the capture does not show what differed"
     return said, numbers

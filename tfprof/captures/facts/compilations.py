@@ -334,7 +334,7 @@ def _why_unknown(one: Making) -> str:
         return "nothing names the function"
     if not one.has_program:
         return "no program of XLA came of it, and the capture has no arguments of functions"
-    return "the capture does not tell which of its programs this is"
+    return "the capture does not show which of its programs this is"
 
 
 def _steps(host: Host, found: Sequence[Making]) -> list[tuple[str, str]]:

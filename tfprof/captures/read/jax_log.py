@@ -53,8 +53,8 @@ class LoggedCompilation:
         trace_s: Seconds of tracing; None if it was not traced.
         lower_s: Seconds of lowering; None if unknown.
         compile_s: Seconds of XLA, or of reading from the cache; None if unknown.
-        cache: ``hit``, ``miss``, or empty if no persistent cache was asked.
-        kind: A word for the reason why JAX traced; empty if it did not tell.
+        cache: ``hit``, ``miss``, or empty if there was no persistent cache.
+        kind: A word for the reason why JAX traced; empty without one.
         reason: The reason in a sentence.
         called_at: Line of the call; empty if unknown.
     """
@@ -117,7 +117,7 @@ def _begun(
 
 
 def _finish(line: str, done: list[LoggedCompilation], open_: dict[str, int]) -> None:
-    """Add what a line tells of a compilation that has begun."""
+    """Add the contents of a line to a compilation that has begun."""
     for pattern, add in _RESULTS:
         match = pattern.search(line)
         place = open_.get(log_key(match["name"])) if match else None

@@ -43,7 +43,7 @@ _MOST_SAID = 3
 
 _PHASES = (
     amount("trace_ms", "Tracing", "ms",
-           "time of tracing; where no event tells it, time from the call until lowering"),
+           "time of tracing; where no event shows it, time from the call until lowering"),
     amount("lower_ms", "Lowering", "ms", "time in which JAX made a program for XLA"),
     amount("compile_ms", "XLA", "ms", "time in which XLA compiled"),
 )  # fmt: skip
@@ -59,7 +59,7 @@ FUNCTIONS = timed_by(
     text("function", "Function", "name of the function; functions of one name are one row"),
     count("calls", "Calls", "calls that ran; those that only another function's trace made do not "
           "count"),
-    count("traced", "Traced", "how often it was traced; empty if the capture does not tell"),
+    count("traced", "Traced", "how often it was traced; empty if the capture does not show it"),
     count("lowered", "Lowered", "how often JAX made a program for XLA; empty for TensorFlow"),
     count("compiled", "Compiled", "how often XLA compiled it"),
     count("cache_hits", "From cache", "how often its program came from the persistent cache"),
@@ -81,10 +81,10 @@ EACH = timed_by(
     text("kind", "Differed in", "kind of what differed from the program before"),
     text("differs", "What differed", "what differed from the program of the same function before"),
     _CALLED_AT,
-    text("traced", "Traced", "yes, no, or empty if the capture does not tell"),
+    text("traced", "Traced", "yes, no, or empty if the capture does not show it"),
     *_PHASES,
     text("cache", "Cache", "hit: the program came from the persistent cache; miss: it was not "
-         "there; compiled: XLA compiled it, and only a log tells whether there is such a cache"),
+         "there; compiled: XLA compiled it, and only a log has whether there is such a cache"),
     text("program", "Program", "the program that came of it, with its number"),
     text("event", "Event", "the first of its events on the timeline", links=("trace",)),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Each time that a function was traced, lowered or compiled, with the events of these phases.
 
-XLA writes a compilation on several threads; it counts once, where it was asked for. JAX names the
+XLA writes a compilation on several threads; it counts once, where it began. JAX names the
 function by the call around it. Ahead of time there is no call: the passes of the compiler name the
 program. ``tf.function`` writes whether its call traced it.
 """
@@ -46,7 +46,7 @@ class Making(NamedTuple):
         name: Name of the function, or the event that compiles if nothing names it.
         is_function: Whether ``name`` is the name of a function.
         is_traced: Whether it was traced; None if unknown.
-        trace_ps: Time of tracing. Where no event tells it, the time from the call until lowering;
+        trace_ps: Time of tracing. Where no event shows it, the time from the call until lowering;
             None if unknown.
         lower_ps: Time of lowering; None if unknown or without.
         compile_ps: Time in which XLA compiled; None if it did not.
@@ -74,7 +74,7 @@ class Making(NamedTuple):
 
 
 def function_of_module(module: str) -> str:
-    """The function that a program was compiled for, as well as its name tells.
+    """The function that a program was compiled for, as far as its name has it.
 
     >>> function_of_module("jit_train"), function_of_module("a_inference_step_64__XlaMustCompile_x")
     ('train', 'step')
@@ -129,7 +129,7 @@ class _Finder:
                 yield from self._outside_of_calls(events, phases)
 
     def _owners_of_traces(self) -> dict[int, int]:
-        """Traces that no call tells: outside of calls, or in a call that was traced before."""
+        """Traces that no call states: outside of calls, or in a call that was traced before."""
         owners = self._owners(_outermost(self._timeline, _TRACES))
         return {
             event: owner
@@ -138,7 +138,7 @@ class _Finder:
         }
 
     def _owners(self, events: Sequence[int]) -> dict[int, int]:
-        """The call of the function that asked for each event, -1 without one."""
+        """The call of the function around each event, -1 without one."""
         if not events:
             return {}
         of_jit = self._jit.of(self._nesting, np.array(events, np.int64))
@@ -197,7 +197,7 @@ class _Finder:
     ) -> Iterator[Making]:
         """What a thread traced, lowered and compiled ahead of time.
 
-        Several may be lowered before the first of them is compiled: then nothing tells which.
+        Several may be lowered before the first of them is compiled: then nothing shows which.
         """
         lowered: list[int] = []
         trace = -1
