@@ -3,7 +3,7 @@
 import pytest
 
 from tests import hlo_programs as hlo
-from tfprof.captures.facts.program_differences import called_at, difference
+from tfprof.captures.facts.program_differences import difference, source_of
 from tfprof.captures.read.hlo import module_of
 from tfprof.core.wire import messages as pb
 
@@ -85,4 +85,4 @@ def test_a_few_of_many_arrays_are_named():
 
 
 def test_a_program_without_stacks_has_no_line():
-    assert called_at(module(*takes("f32[2]")), "f") == ""
+    assert source_of(module(*takes("f32[2]")), "f") == ("", "")

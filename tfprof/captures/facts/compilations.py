@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from tfprof.captures.events.timeline.names import module_key
 from tfprof.captures.events.timeline.programs import hlo_keys
 from tfprof.captures.events.timeline.runs import compiled_runs
 from tfprof.captures.facts.hlo_programs import programs_of
-from tfprof.captures.facts.program_differences import Difference, called_at, difference
+from tfprof.captures.facts.program_differences import Difference, Source, difference, source_of
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
@@ -32,6 +33,9 @@ HIT, COMPILED = "hit", "compiled"
 WITHIN, BEFORE, BETWEEN, AFTER, NO_STEPS = "step", "before", "between", "after", ""
 
 _IS_FIRST = Difference(FIRST, "the first program of this name that the capture has")
+
+
+_SourceOf = Callable[[HloProgram, str], Source]
 
 
 class Compilation(NamedTuple):
@@ -102,10 +106,11 @@ def compilations(host: Host) -> tuple[Compilation, ...]:
         return ()
     programs = _programs_by_function(host)
     of_making: dict[int, HloProgram] = _programs_of_makings(host, found, programs)
-    differences = _differences(found, of_making, programs)
+    source = cache(lambda program, function: source_of(program.module(), function))
+    differences = _differences(found, of_making, programs, source)
     places = _steps(host, found)
     return tuple(
-        _compilation(host, one, place, of_making.get(number), differences[number])
+        _compilation(host, one, place, of_making.get(number), differences[number], source)
         for number, (one, place) in enumerate(zip(found, places, strict=True))
     )
 
@@ -168,8 +173,11 @@ class CompiledFunction(NamedTuple):
         """
         if not self.is_function:
             return []
-        is_known = self.each[0].differs.kind not in (FIRST, UNKNOWN)
-        return list(self.each if is_known else self.each[1:])
+        return [
+            one
+            for number, one in enumerate(self.each)
+            if one.differs.kind != FIRST and (number or one.differs.kind != UNKNOWN)
+        ]
 
     @property
     def differed(self) -> Difference | None:
@@ -200,12 +208,13 @@ def _key(function: str) -> str:
 
 
 def _compilation(
-    host: Host, one: Making, place: tuple[str, str], program: HloProgram | None, differs: Difference
-) -> Compilation:
+    host: Host, one: Making, place: tuple[str, str], program: HloProgram | None,
+    differs: Difference, source: _SourceOf,
+) -> Compilation:  # fmt: skip
     cache = COMPILED if one.compile_ps is not None else HIT if one.is_cached else ""
     # A program from the cache has the lines of the process that once compiled it.
     has_lines = program is not None and one.compile_ps is not None
-    line = called_at(program.module(), one.name) if has_lines and program else ""
+    line = source(program, one.name).called_at if has_lines and program else ""
     step, where = place
     return Compilation(
         one.name, one.is_function, host.timeline.name(one.event), step, where,
@@ -294,6 +303,7 @@ def _differences(
     found: Sequence[Making],
     of_making: Mapping[int, HloProgram],
     programs: Mapping[str, Sequence[HloProgram]],
+    source: _SourceOf,
 ) -> list[Difference]:
     """What differs from the program of the same function that was made before."""
     differences = []
@@ -308,18 +318,28 @@ def _differences(
             last = f"only the last {_MOST_COMPARED} programs of a function are compared"
             differences.append(Difference(UNKNOWN, last))
         else:
-            earlier = _earlier(program, programs[key]) or before.get(key)
+            earlier = _earlier(program, one.name, programs[key], source)
+            if earlier is None and not _are_counted(programs[key]):
+                earlier = before.get(key)
             differences.append(_IS_FIRST if earlier is None else _compared(earlier, program))
         if one.has_program:
             before[key] = program
     return differences
 
 
-def _earlier(program: HloProgram, own: Sequence[HloProgram]) -> HloProgram | None:
-    """The program of the same function that the process made before, also before the capture."""
+def _earlier(program: HloProgram, function: str, own: Sequence[HloProgram]) -> HloProgram | None:
+    """The program of the same function that the process made before, also before the capture.
+
+    Other functions of its name do not count, where the programs have the lines of their code.
+    """
     if not _are_counted(own):
         return None
-    return max((one for one in own if one.id < program.id), key=lambda one: one.id, default=None)
+    wanted = source(program, function).function
+    before = [one for one in own if one.id < program.id]
+    for one in reversed(before[-_MOST_COMPARED:]):
+        if not wanted or source(one, function).function in ("", wanted):
+            return one
+    return None
 
 
 def _compared(before: HloProgram, now: HloProgram) -> Difference:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from tfprof.captures.events.timeline.names import module_key
 from tfprof.captures.model.hlo import HloModule, Instruction
 
 SHAPE, ELEMENT_TYPE, SHARDING = "shape", "element type", "sharding"
@@ -140,25 +141,40 @@ def _parameter(one: Instruction, name: str) -> _Parameter:
     )  # fmt: skip
 
 
-def called_at(module: HloModule, function: str) -> str:
-    """The line that called a function when it was traced, ``file:line``; empty if unknown.
+class Source(NamedTuple):
+    """Where a program comes from, by the call stacks of its instructions.
 
-    Instructions have the call stack of their line. The call is the frame outside of the function;
-    where no frame has its name, the innermost one that all instructions share.
+    Attributes:
+        function: File and qualified name of the traced function; empty if no frame is its own.
+        called_at: Line that called it when it was traced, ``file:line``; empty if unknown.
     """
+
+    function: str
+    called_at: str
+
+
+def source_of(module: HloModule, function: str) -> Source:
+    """The function that a program was traced from, and the line of the call.
+
+    The call is the frame outside of the function; where no frame has its name, the innermost one
+    that all instructions share.
+
+    Args:
+        module: The program.
+        function: Name of the function.
+    """
+    of_frame = {one.stack_frame: one for one in module.instructions if one.stack_frame}
     stacks = {
         tuple((frame.file, frame.function, frame.line) for frame in reversed(module.stack(one)))
-        for one in module.instructions
-        if one.stack_frame
+        for one in of_frame.values()
     }
-    if not stacks:
-        return ""
+    wanted = module_key(function)
     for stack in sorted(stacks):
-        for place, (_, name, _) in enumerate(stack):
-            if name.rpartition(".")[2] == function:
-                return _place(stack[place - 1]) if place else ""
+        for place, (file, name, _) in enumerate(stack):
+            if module_key(name.rpartition(".")[2]) == wanted:
+                return Source(f"{file} {name}", _place(stack[place - 1]) if place else "")
     shared = [frames[0] for frames in zip(*stacks, strict=False) if len(set(frames)) == 1]
-    return _place(shared[-1]) if shared else ""
+    return Source("", _place(shared[-1]) if shared else "")
 
 
 def _place(frame: tuple[str, str, int]) -> str:
