@@ -8,7 +8,8 @@ from math import log
 from statistics import median
 
 from tfprof.captures.facts import program_differences as differences
-from tfprof.captures.facts.compilations import FIRST, HIT, UNKNOWN, Compilation
+from tfprof.captures.facts.compilations import HIT, Compilation
+from tfprof.captures.facts.compiled_programs import FIRST, UNKNOWN
 from tfprof.captures.facts.program_differences import Difference
 from tfprof.captures.read.jax_log import LoggedCompilation, log_key
 

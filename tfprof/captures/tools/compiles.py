@@ -13,7 +13,6 @@ from tfprof.captures.facts.compilations import (
     BEFORE,
     BETWEEN,
     HIT,
-    UNKNOWN,
     WITHIN,
     Compilation,
     CompiledFunction,
@@ -22,6 +21,7 @@ from tfprof.captures.facts.compilations import (
     compilations,
     tells_compilations,
 )
+from tfprof.captures.facts.compiled_programs import UNKNOWN
 from tfprof.captures.facts.logged_compilations import with_log
 from tfprof.captures.read.jax_log import read_jax_log
 from tfprof.captures.run import shared_columns as shared
