@@ -15,15 +15,24 @@ IN_TWO = pb.OpSharding(
     replicate_on_last_tile_dim=True,
 )  # fmt: skip
 COPIES = pb.OpSharding(type=0)
+NAMED = pb.OpSharding(
+    named_sharding={
+        "mesh": {"axes": [{"name": "a", "size": 2}, {"name": "b", "size": 2}]},
+        "dim_shardings": [{"axes": [{}, {"mesh_axis_index": 1}]}, {"is_closed": True}],
+    }
+)
+NAMED_COPIES = pb.OpSharding(named_sharding={"mesh": {}})
 
 
-def module(*instructions):
-    return module_of(hlo.program(main=list(instructions)))
+def module(*instructions, sharding=None):
+    made = hlo.program(main=list(instructions))
+    if sharding is not None:
+        made.hlo_module.spmd_parameters_shardings.add().CopyFrom(sharding)
+    return module_of(made)
 
 
-def takes(shape, literal=None, label="x", opcode="negate", sharding=None):
-    own = {} if sharding is None else {"sharding": sharding}
-    parameter = hlo.op("p", "parameter", shape, metadata={"op_name": label}, **own)
+def takes(shape, literal=None, label="x", opcode="negate"):
+    parameter = hlo.op("p", "parameter", shape, metadata={"op_name": label})
     constants = [] if literal is None else [hlo.op("c", "constant", "f32[]", literal=literal)]
     return [parameter, *constants, hlo.op("r", opcode, shape, "p")]
 
@@ -49,17 +58,31 @@ ANOTHER = hlo.op("q", "parameter", "f32[]", parameter_number=1, metadata={"op_na
          "a constant: 2.5, before 1; "),
         (takes("f32[2]"), takes("f32[2]", opcode="abs"), "instructions", "other instructions"),
         (takes("f32[2]"), takes("f32[2]"), "nothing in the program", "nothing in the program"),
-        (takes("f32[1,8]", sharding=PARTS), takes("f32[4,8]", sharding=COPIES), "sharding",
-         "sharding of x: f32[4,8] {replicated}, before f32[1,8] {devices=[4,1]<=[4]}"),
-        (takes("f32[4,8]"), takes("f32[2,8]", sharding=IN_TWO), "sharding",
-         "sharding of x: f32[2,8] {devices=[2,1,2]<=[4] last_tile_dim_replicate}, before "
-         "f32[4,8] without sharding"),
     ],
 )  # fmt: skip
 def test_what_two_programs_differ_in(before, now, kind, text):
     found = difference(module(*before), module(*now))
     assert found.kind == kind
     assert found.text.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "text"),
+    [
+        (("f32[1,8]", PARTS), ("f32[4,8]", COPIES),
+         "{replicated} (f32[4,8] on each device), before {devices=[4,1]<=[4]} (f32[1,8] on each "
+         "device)"),
+        (("f32[4,8]", None), ("f32[2,8]", IN_TWO),
+         "{devices=[2,1,2]<=[4] last_tile_dim_replicate} (f32[2,8] on each device), before none "
+         "(f32[4,8] on each device)"),
+        (("f32[1,8]", NAMED), ("f32[4,8]", NAMED_COPIES),
+         "{replicated} (f32[4,8] on each device), before {mesh[a=2, b=2], [{a, b}, {}]} (f32[1,8] "
+         "on each device)"),
+    ],
+)  # fmt: skip
+def test_a_sharding_explains_the_shapes_on_each_device(before, now, text):
+    programs = [module(*takes(shape), sharding=sharding) for shape, sharding in (before, now)]
+    assert difference(*programs) == ("sharding", f"sharding of x: {text}")
 
 
 def test_constants_that_the_model_does_not_hold_are_not_called_alike():

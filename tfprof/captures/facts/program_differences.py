@@ -84,7 +84,7 @@ def _listed(kind: str, changed: Sequence[tuple[_Parameter, _Parameter]]) -> str:
 
     def value(one: _Parameter) -> str:
         if kind == SHARDING:
-            return f"{one.shape} {one.sharding or 'without sharding'}"
+            return f"{one.sharding or 'none'} ({one.shape} on each device)"
         return one.shape + (one.layout if kind == LAYOUT else "")
 
     named = [f"{now.label}: {value(now)}, before {value(was)}" for was, now in changed]
@@ -129,15 +129,20 @@ def _work(one: Instruction) -> tuple[str, str]:
 def _parameters(module: HloModule) -> list[_Parameter]:
     own = [] if module.entry is None else module.entry.parameters
     n_of_name = Counter(one.op_name for one in own)
-    return [_parameter(one, one.op_name if n_of_name[one.op_name] == 1 else "") for one in own]
+    has_own = len(module.shardings) == len(own)
+    shardings = module.shardings if has_own else [""] * len(own)
+    return [
+        _parameter(one, one.op_name if n_of_name[one.op_name] == 1 else "", sharding)
+        for one, sharding in zip(own, shardings, strict=True)
+    ]
 
 
-def _parameter(one: Instruction, name: str) -> _Parameter:
+def _parameter(one: Instruction, name: str, sharding: str) -> _Parameter:
     shape = one.shape
     text, whole = shape.text(), shape.text(with_layout=True)
     return _Parameter(
         name or f"argument {one.number}", shape.element_type, shape.dimensions,
-        one.attributes.sharding, whole.removeprefix(text), text,
+        sharding, whole.removeprefix(text), text,
     )  # fmt: skip
 
 

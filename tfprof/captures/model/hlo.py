@@ -210,8 +210,6 @@ class Attributes:
         global_devices: Whether the groups have global ids.
         pairs: Senders and receivers.
         frontend: Attributes that the framework added.
-        sharding: Which part of the array lies on which device, as XLA writes it:
-            ``{devices=[4,1]<=[4]}``.
     """
 
     dimensions: tuple[int, ...] = ()
@@ -234,7 +232,6 @@ class Attributes:
     global_devices: bool = False
     pairs: tuple[tuple[int, int], ...] = ()
     frontend: tuple[tuple[str, str], ...] = ()
-    sharding: str = ""
 
 
 NO_ATTRIBUTES: Final = Attributes()
@@ -347,6 +344,8 @@ class HloModule:
         entry: The computation where it starts; None for an empty program.
         frames: Call stacks; frame number 1 is the first.
         buffers: Where values lie in memory; None if the program does not state it.
+        shardings: How each parameter lies on the devices, as XLA writes it:
+            ``{devices=[4,1]<=[4]}``; empty for a program of one device.
         notices: Notices of missing or broken parts.
     """
 
@@ -355,6 +354,7 @@ class HloModule:
     entry: Computation | None = field(repr=False, default=None)
     frames: tuple[StackFrame, ...] = field(repr=False, default=())
     buffers: BufferAssignment | None = field(repr=False, default=None)
+    shardings: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     @cached_property

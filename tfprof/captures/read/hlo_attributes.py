@@ -161,42 +161,19 @@ def _devices(proto: pb.CollectiveDeviceListProto) -> str:
 
 
 def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
-    return _iota_text([proto.num_replica_groups, proto.num_devices_per_group], proto)
+    return iota_text([proto.num_replica_groups, proto.num_devices_per_group], proto)
 
 
-def _iota_text(sizes: Iterable[int], proto: pb.IotaReplicaGroupListProto | pb.OpSharding) -> str:
+def iota_text(sizes: Iterable[int], proto: pb.IotaReplicaGroupListProto | pb.OpSharding) -> str:
     """An array of devices in the order of their numbers, or in a transposed one."""
     order = list(proto.iota_transpose_perm)
-    made = f"[{_listed(sizes)}]<=[{_listed(proto.iota_reshape_dims)}]"
-    return made if order == list(range(len(order))) else f"{made}T({_listed(order)})"
+    made = f"[{listed(sizes)}]<=[{listed(proto.iota_reshape_dims)}]"
+    return made if order == list(range(len(order))) else f"{made}T({listed(order)})"
 
 
-def _listed(numbers: Iterable[int]) -> str:
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as XLA writes them."""
     return ",".join(map(str, numbers))
-
-
-_SHARDINGS = ("replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced")
-_IN_TILES = _SHARDINGS.index("other")
-
-
-def _kind(number: int) -> str:
-    return _SHARDINGS[number] if 0 <= number < len(_SHARDINGS) else "unknown"
-
-
-def _sharding(proto: pb.OpSharding) -> str:
-    """A sharding as XLA writes it."""
-    if proto.type != _IN_TILES:
-        device = "".join(f" device={number}" for number in proto.tile_assignment_devices[:1])
-        return f"{{{_kind(proto.type)}{device}}}"
-    sizes = proto.tile_assignment_dimensions
-    if proto.iota_reshape_dims:
-        devices = _iota_text(sizes, proto)
-    else:
-        devices = f"[{_listed(sizes)}]{_listed(proto.tile_assignment_devices)}"
-    last = " last_tile_dim_replicate" if proto.replicate_on_last_tile_dim else ""
-    if proto.last_tile_dims:
-        last = f" last_tile_dims={{{', '.join(map(_kind, proto.last_tile_dims))}}}"
-    return f"{{devices={devices}{last}}}"
 
 
 def _rows(*names: str) -> Callable[[Any], object]:
@@ -222,7 +199,6 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], object]]]] = {
     "frontend_attributes": ("frontend", lambda proto: tuple(sorted(proto.map.items()))),
     "slice_dimensions": ("slices", _rows("start", "limit", "stride")),
     "padding_config": ("padding", lambda proto: _SIDES(proto.dimensions)),
-    "sharding": ("sharding", _sharding),
     "window": ("window", _window),
     "dot_dimension_numbers": ("dot", dot_of),
     "convolution_dimension_numbers": ("convolution", _convolution),

@@ -952,49 +952,64 @@ class HloProto(Message):
         buffer_assignment: BufferAssignmentProto | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
-class HloModuleProto(Message):
-    name: builtins.str
-    entry_computation_name: builtins.str
-    entry_computation_id: builtins.int
+class MeshProto(Message):
+    class MeshAxis(Message):
+        name: builtins.str
+        size: builtins.int
+        def __init__(
+            self,
+            *,
+            name: builtins.str | None = ...,
+            size: builtins.int | None = ...,
+        ) -> None: ...
     @property
-    def computations(self) -> RepeatedCompositeFieldContainer[HloComputationProto]: ...
-    id: builtins.int
-    @property
-    def schedule(self) -> HloScheduleProto: ...
-    @property
-    def stack_frame_index(self) -> StackFrameIndexProto: ...
-    @property
-    def frontend_attributes(self) -> FrontendAttributes: ...
+    def axes(self) -> RepeatedCompositeFieldContainer[MeshProto.MeshAxis]: ...
     def __init__(
         self,
         *,
-        name: builtins.str | None = ...,
-        entry_computation_name: builtins.str | None = ...,
-        entry_computation_id: builtins.int | None = ...,
-        computations: collections.abc.Iterable[HloComputationProto] | None = ...,
-        id: builtins.int | None = ...,
-        schedule: HloScheduleProto | collections.abc.Mapping[str, typing.Any] | None = ...,
-        stack_frame_index: StackFrameIndexProto | collections.abc.Mapping[str, typing.Any] | None = ...,
-        frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
+        axes: collections.abc.Iterable[MeshProto.MeshAxis] | None = ...,
     ) -> None: ...
 
-class HloComputationProto(Message):
-    name: builtins.str
+class AxisRefProto(Message):
+    class SubAxis(Message):
+        pre_size: builtins.int
+        size: builtins.int
+        def __init__(
+            self,
+            *,
+            pre_size: builtins.int | None = ...,
+            size: builtins.int | None = ...,
+        ) -> None: ...
+    mesh_axis_index: builtins.int
     @property
-    def instructions(self) -> RepeatedCompositeFieldContainer[HloInstructionProto]: ...
-    id: builtins.int
-    root_id: builtins.int
-    is_fusion_computation: builtins.bool
-    execution_thread: builtins.str
+    def sub_axis_info(self) -> AxisRefProto.SubAxis: ...
     def __init__(
         self,
         *,
-        name: builtins.str | None = ...,
-        instructions: collections.abc.Iterable[HloInstructionProto] | None = ...,
-        id: builtins.int | None = ...,
-        root_id: builtins.int | None = ...,
-        is_fusion_computation: builtins.bool | None = ...,
-        execution_thread: builtins.str | None = ...,
+        mesh_axis_index: builtins.int | None = ...,
+        sub_axis_info: AxisRefProto.SubAxis | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class NamedShardingProto(Message):
+    class DimensionSharding(Message):
+        @property
+        def axes(self) -> RepeatedCompositeFieldContainer[AxisRefProto]: ...
+        is_closed: builtins.bool
+        def __init__(
+            self,
+            *,
+            axes: collections.abc.Iterable[AxisRefProto] | None = ...,
+            is_closed: builtins.bool | None = ...,
+        ) -> None: ...
+    @property
+    def mesh(self) -> MeshProto: ...
+    @property
+    def dim_shardings(self) -> RepeatedCompositeFieldContainer[NamedShardingProto.DimensionSharding]: ...
+    def __init__(
+        self,
+        *,
+        mesh: MeshProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        dim_shardings: collections.abc.Iterable[NamedShardingProto.DimensionSharding] | None = ...,
     ) -> None: ...
 
 class OpSharding(Message):
@@ -1017,6 +1032,8 @@ class OpSharding(Message):
     def iota_reshape_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
     @property
     def iota_transpose_perm(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def named_sharding(self) -> NamedShardingProto: ...
     def __init__(
         self,
         *,
@@ -1027,6 +1044,55 @@ class OpSharding(Message):
         last_tile_dims: collections.abc.Iterable[builtins.int] | None = ...,
         iota_reshape_dims: collections.abc.Iterable[builtins.int] | None = ...,
         iota_transpose_perm: collections.abc.Iterable[builtins.int] | None = ...,
+        named_sharding: NamedShardingProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class HloModuleProto(Message):
+    name: builtins.str
+    entry_computation_name: builtins.str
+    entry_computation_id: builtins.int
+    @property
+    def computations(self) -> RepeatedCompositeFieldContainer[HloComputationProto]: ...
+    id: builtins.int
+    @property
+    def schedule(self) -> HloScheduleProto: ...
+    @property
+    def spmd_parameters_shardings(self) -> RepeatedCompositeFieldContainer[OpSharding]: ...
+    @property
+    def stack_frame_index(self) -> StackFrameIndexProto: ...
+    @property
+    def frontend_attributes(self) -> FrontendAttributes: ...
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        entry_computation_name: builtins.str | None = ...,
+        entry_computation_id: builtins.int | None = ...,
+        computations: collections.abc.Iterable[HloComputationProto] | None = ...,
+        id: builtins.int | None = ...,
+        schedule: HloScheduleProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        spmd_parameters_shardings: collections.abc.Iterable[OpSharding] | None = ...,
+        stack_frame_index: StackFrameIndexProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
+class HloComputationProto(Message):
+    name: builtins.str
+    @property
+    def instructions(self) -> RepeatedCompositeFieldContainer[HloInstructionProto]: ...
+    id: builtins.int
+    root_id: builtins.int
+    is_fusion_computation: builtins.bool
+    execution_thread: builtins.str
+    def __init__(
+        self,
+        *,
+        name: builtins.str | None = ...,
+        instructions: collections.abc.Iterable[HloInstructionProto] | None = ...,
+        id: builtins.int | None = ...,
+        root_id: builtins.int | None = ...,
+        is_fusion_computation: builtins.bool | None = ...,
+        execution_thread: builtins.str | None = ...,
     ) -> None: ...
 
 class HloInstructionProto(Message):
@@ -1099,8 +1165,6 @@ class HloInstructionProto(Message):
     def source_target_pairs(self) -> RepeatedCompositeFieldContainer[SourceTarget]: ...
     @property
     def frontend_attributes(self) -> FrontendAttributes: ...
-    @property
-    def sharding(self) -> OpSharding: ...
     def __init__(
         self,
         *,
@@ -1141,7 +1205,6 @@ class HloInstructionProto(Message):
         scatter_dimension_numbers: ScatterDimensionNumbers | collections.abc.Mapping[str, typing.Any] | None = ...,
         source_target_pairs: collections.abc.Iterable[SourceTarget] | None = ...,
         frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
-        sharding: OpSharding | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
 class HloScheduleProto(Message):
