@@ -54,6 +54,8 @@ ANOTHER = hlo.op("q", "parameter", "f32[]", parameter_number=1, metadata={"op_na
          "number of arrays: 2, before 1 (new: y)"),
         ([*takes("f32[2]"), ANOTHER], takes("f32[2]"), "number of arguments",
          "number of arrays: 1, before 2"),
+        (takes("f32[2]", label="x['a']"), takes("f32[2]", label="x['b']"), "arguments",
+         "arguments: x['b'], before x['a']"),
         (takes("f32[2]", constant(1.0)), takes("f32[2]", constant(2.5)), "constant",
          "a constant: 2.5, before 1; "),
         (takes("f32[2]"), takes("f32[2]", opcode="abs"), "instructions", "other instructions"),

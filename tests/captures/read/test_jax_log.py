@@ -54,6 +54,11 @@ def test_phases_and_the_line_of_the_call():
          "2.5, before 1.5"),
         (["Tracing context doesn't match, e.g. due to config or context manager."],
          "tracing context", "Tracing context doesn't match"),
+        (["different input pytree:",
+          "* at input path [0][0], now <class 'dict'> with 2 children and before <class 'dict'> "
+          "with 1 child, so the numbers of children do not match"], "structure of arguments",
+         "with 2 children, before <class 'dict'> with 1 child"),
+        (["cache miss explanation unavailable"], "", ""),
         (["Something new of JAX."], "another reason", "Something new of JAX."),
     ],
 )  # fmt: skip

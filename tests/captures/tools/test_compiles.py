@@ -110,8 +110,8 @@ def test_what_differed_and_how_often(answer, name, function, kind, calls, again)
     [
         ("weak_type", "weak type", "f32[]{weak_type=False}, before f32[]{weak_type=True}"),
         ("static_argument", "static argument", "2.5, before 1.5"),
-        ("lambdas", "new function object", "made again on the same line"),
-        ("closures", "new function object", "made again on the same line"),
+        ("lambdas", "new function object", "where another one was called before"),
+        ("closures", "new function object", "where another one was called before"),
         ("shapes", "shape", "shape of batch: f32[11,8], before f32[10,8]"),
     ],
 )

@@ -16,7 +16,7 @@ from tfprof.captures.events.timeline.names import module_key
 from tfprof.captures.model.hlo import HloModule, Instruction
 
 SHAPE, ELEMENT_TYPE, SHARDING = "shape", "element type", "sharding"
-ARGUMENTS, LAYOUT, CONSTANT = "number of arguments", "layout", "constant"
+ARGUMENTS, NAMES, LAYOUT, CONSTANT = "number of arguments", "arguments", "layout", "constant"
 INSTRUCTIONS, ALIKE = "instructions", "nothing in the program"
 
 _MOST_NAMED = 3
@@ -71,6 +71,7 @@ def difference(before: HloModule, now: HloModule) -> Difference:
 
 
 _ASPECTS: tuple[tuple[str, Callable[[_Parameter, _Parameter], bool]], ...] = (
+    (NAMES, lambda was, now: was.label != now.label),
     (SHARDING, lambda was, now: was.sharding != now.sharding),
     (ELEMENT_TYPE, lambda was, now: was.element_type != now.element_type),
     (SHAPE, lambda was, now: was.dimensions != now.dimensions),
@@ -81,6 +82,10 @@ _ASPECTS: tuple[tuple[str, Callable[[_Parameter, _Parameter], bool]], ...] = (
 
 def _listed(kind: str, changed: Sequence[tuple[_Parameter, _Parameter]]) -> str:
     """The arrays in which an aspect differs, with the values now and before."""
+
+    if kind == NAMES:
+        now, was = (", ".join(pair[n].label for pair in changed[:_MOST_NAMED]) for n in (1, 0))
+        return f"arguments: {now}, before {was}"
 
     def value(one: _Parameter) -> str:
         if kind == SHARDING:

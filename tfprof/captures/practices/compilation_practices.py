@@ -29,6 +29,7 @@ _REMEDIES: Mapping[str, str] = {
     differences.ELEMENT_TYPE: "Pass it with one element type.",
     differences.SHARDING: "Put it on the devices in one way, such as by in_shardings of jax.jit.",
     differences.ARGUMENTS: "Pass as many arrays each time.",
+    differences.NAMES: "Pass the same structure of arguments each time.",
     differences.LAYOUT: "Pass it with one layout.",
     differences.CONSTANT: "Pass what changes as an array, not as a static argument or a value from "
     "outside.",

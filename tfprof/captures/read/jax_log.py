@@ -28,6 +28,7 @@ _NOT_TRACED = re.compile(r"TRACING CACHE MISS at (?P<place>\S+)")
 
 _NEW = "never seen function:"
 _OF_FUNCTION = re.compile(r"\s+(?:for )?(?P<name>\S+)(?: id=\d+)? defined at (?P<place>\S+)")
+_TREE = "different input pytree"
 _SAME_LINE = "but seen another function defined on the same line"
 _TYPE = re.compile(r"\s+\* at (?P<label>.+), now (?P<now>.+?) and before (?P<before>.+)")
 _STATIC = re.compile(r".*\bStatic\(val=(?P<value>.*)\)(?:, so .*)?")
@@ -159,23 +160,25 @@ def _why(lines: Sequence[str]) -> tuple[str, str]:
     texts = [line.strip() for line in lines]
     if _NEW in texts:
         again = any(text.startswith(_SAME_LINE) for text in texts)
-        return (NEW_FUNCTION, "new function object, made again on the same line") if again else _NO
+        return (NEW_FUNCTION, _NEW_AGAIN) if again else _NO
     changed = [match for line in lines if (match := _TYPE.fullmatch(_URL.sub("", line)))]
     if changed:
-        return _of_arguments(changed)
+        return _of_arguments(changed, is_tree=any(text.startswith(_TREE) for text in texts))
     closest = [n for n, text in enumerate(texts) if text.startswith("all previously seen")]
     rest = [text for text in texts[closest[0] + 1 :] if text] if closest else []
-    if not rest:
+    if not rest or rest[0] == _WITHOUT_REASON:
         return _NO
     kinds = [kind for start, kind in _KINDS if rest[0].startswith(start)]
     return (kinds or [OTHER])[0], " ".join(rest)
 
 
 _NO = ("", "")
-_KINDS = (("different input pytree", TREE), ("Tracing context", CONTEXT))
+_NEW_AGAIN = "new function object, called at the line where another one was called before"
+_WITHOUT_REASON = "cache miss explanation unavailable"
+_KINDS = ((_TREE, TREE), ("Tracing context", CONTEXT))
 
 
-def _of_arguments(changed: Sequence[re.Match[str]]) -> tuple[str, str]:
+def _of_arguments(changed: Sequence[re.Match[str]], *, is_tree: bool) -> tuple[str, str]:
     """A reason that lies in arguments, of which JAX writes the types now and before."""
     static = [
         (now["value"], before["value"])
@@ -185,7 +188,7 @@ def _of_arguments(changed: Sequence[re.Match[str]]) -> tuple[str, str]:
     if static:
         return STATIC, "static argument: " + "; ".join(f"{a}, before {b}" for a, b in static[:3])
     is_weak = all(_WEAK.sub("", m["now"]) == _WEAK.sub("", m["before"]) for m in changed)
-    kind = WEAK_TYPE if is_weak else TYPES
+    kind = TREE if is_tree else WEAK_TYPE if is_weak else TYPES
     values = [f"{one['label']}: {one['now']}, before {one['before']}" for one in changed[:3]]
     return kind, f"{kind}, of {'; '.join(values)}"
 
