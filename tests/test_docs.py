@@ -49,6 +49,7 @@ EXECUTED = [
     DOCS / "gpu.md",
     DOCS / "assistants.md",
     DOCS / "gate.md",
+    DOCS / "recompiles.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "adding_a_tool.md",

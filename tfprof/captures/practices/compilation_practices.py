@@ -11,7 +11,7 @@ from tfprof.captures.facts.compilations import CompiledFunction, by_function, co
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.run.result import Advice
-from tfprof.core.text.claims import Details
+from tfprof.core.text.claims import Claim, Details
 
 _GENERAL = (
     "A function is compiled once for each combination of shapes and types of its arguments, and of "
@@ -23,6 +23,8 @@ _ONCE = (
     "the loop. If not, pass each argument alike each time, not once a Python number and once an "
     "array."
 )
+
+_MOST_NAMED = 3
 
 _REMEDIES: Mapping[str, str] = {
     differences.SHAPE: "Pad it to one of few shapes.",
@@ -55,23 +57,32 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
         "of {all_step_count} steps."
     )
     remedy = _GENERAL
-    worst = _worst(evidence)
-    if worst is not None:
+    functions = _in_steps(evidence)
+    if functions:
+        worst = functions[0]
         more, of_worst = words_of(worst)
         said += f" In steps {more}."
         numbers |= of_worst
         if worst.differed is not None:
             remedy = _REMEDIES.get(worst.differed.kind, _GENERAL)
+    said += f" {remedy}"
+    again = [one for one in functions[1:] if one.again]
+    if again:
+        said += " Also compiled or traced again: {parts}."
+    parts = tuple(
+        Claim(one.name, "times_again", len(one.again), "count", words="{subject} {value:time}")
+        for one in again[:_MOST_NAMED]
+    )
     gain = None if is_held_up(evidence) else share
-    yield Advice("compilation/share", f"{said} {remedy}", numbers, gain, share)
+    yield Advice("compilation/share", said, numbers, gain, share, parts)
 
 
-def _worst(evidence: Evidence) -> CompiledFunction | None:
-    """The function that takes most of the time in steps; None if nothing names one."""
+def _in_steps(evidence: Evidence) -> list[CompiledFunction]:
+    """The functions that were compiled in steps, the longest time first."""
     found = [
         function
         for host in evidence.hosts
         for function in by_function(one for one in compilations(host) if one.step)
         if function.is_function
     ]
-    return max(found, key=lambda one: one.total_ps, default=None)
+    return sorted(found, key=lambda one: (-one.total_ps, one.name))
