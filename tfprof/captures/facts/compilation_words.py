@@ -14,8 +14,8 @@ def words_of(found: CompiledFunction) -> tuple[str, Details]:
     """
     numbers: Details = {"function": found.name}
     if found.n_compiled:
-        said = "{function} was compiled {compile_count:time}"
-        numbers["compile_count"] = found.n_compiled
+        said = "{function} was compiled {compilation_count:time}"
+        numbers["compilation_count"] = found.n_compiled
     elif any(one.is_traced for one in found.each):
         said = "{function} was traced {trace_count:time}"
         numbers["trace_count"] = sum(bool(one.is_traced) for one in found.each)
@@ -27,10 +27,10 @@ def words_of(found: CompiledFunction) -> tuple[str, Details]:
         said += ", called at {called_at}"
         numbers["called_at"] = line
     if found.differed is not None:
-        said += "; what differed, {difference_count} of {again_count:time}: {difference}"
+        said += "; what differed, {alike_count} of {repeat_count:time}: {difference}"
         numbers["difference"] = found.differed.text
-        numbers["difference_count"] = found.n_differing(found.differed.kind)
-        numbers["again_count"] = len(found.again)
+        numbers["alike_count"] = found.n_differing(found.differed.kind)
+        numbers["repeat_count"] = len(found.again)
     elif found.again:
         said += "; the capture does not show what differed"
     return said, numbers

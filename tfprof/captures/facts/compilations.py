@@ -83,11 +83,11 @@ class Calls(NamedTuple):
     """Calls of a function.
 
     Attributes:
-        n_runs: Calls that ran.
+        n_runs: Calls that ran; None if the capture does not show which did.
         n_inside: Calls while another function was traced, which neither compile nor run.
     """
 
-    n_runs: int
+    n_runs: int | None
     n_inside: int
 
 
@@ -121,7 +121,12 @@ def calls_of_functions(host: Host) -> dict[str, Calls]:
     around = forest.nesting.nearest_among(forest.nesting.parents[calls], calls)
     for call, outer in zip(calls.tolist(), around.tolist(), strict=True):
         (inside if outer >= 0 else runs)[timeline.name(call)] += 1
-    return {name: Calls(runs[name], inside[name]) for name in sorted({*runs, *inside})}
+    of_jax = set(jit.functions)
+    is_known = bool(jit.ran.any())
+    return {
+        name: Calls(runs[name] if is_known or name not in of_jax else None, inside[name])
+        for name in sorted({*runs, *inside})
+    }
 
 
 @fact

@@ -198,7 +198,7 @@ def _nothing(found: Sequence[_OfHost]) -> Claim:
             f"No event of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}.",
         )  # fmt: skip
     calls = [calls_of_functions(one.host) for one in found]
-    n_runs = sum(one.n_runs for of_host in calls for one in of_host.values())
+    n_runs = sum(one.n_runs or 0 for of_host in calls for one in of_host.values())
     called = {name for of_host in calls for name, one in of_host.items() if one.n_runs}
     words = "Nothing was traced, lowered or compiled in the capture."
     if n_runs:

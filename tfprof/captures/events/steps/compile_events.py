@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -283,20 +284,28 @@ class _Finder:
             return False
         timeline = self._timeline
         begin, end = int(timeline.ends_of(lowered)), int(timeline.starts_ps[launches[0]])
-        found = np.flatnonzero(timeline.named(_is_of_compiler))
-        starts = timeline.starts_ps[found]
+        starts = self._compiler_starts
         return not ((starts >= begin) & (starts < end)).any()
 
     def _program_named(self, event: int) -> str:
         """The function whose passes ran while an event compiled; empty unless it is one."""
         timeline = self._timeline
         start, end = int(timeline.starts_ps[event]), int(timeline.ends_of(event))
-        names = [_PROGRAM.fullmatch(name) for name in timeline.names]
-        found = np.flatnonzero(timeline.kind_mask([name is not None for name in names]))
-        starts = timeline.starts_ps[found]
-        kinds = timeline.kinds[found[(starts >= start) & (starts < end)]]
-        modules = {match["module"] for kind in np.unique(kinds) if (match := names[kind])}
+        starts = timeline.starts_ps[self._with_program]
+        kinds = timeline.kinds[self._with_program[(starts >= start) & (starts < end)]]
+        names = [timeline.names[kind] for kind in np.unique(kinds)]
+        modules = {match["module"] for name in names if (match := _PROGRAM.fullmatch(name))}
         return function_of_module(modules.pop()) if len(modules) == 1 else ""
+
+    @cached_property
+    def _with_program(self) -> Int64Array:
+        """Events that name the program that is compiled."""
+        return np.flatnonzero(self._timeline.named(_is_pass))
+
+    @cached_property
+    def _compiler_starts(self) -> Int64Array:
+        """Starts of the events of the compiler."""
+        return self._timeline.starts_ps[self._timeline.named(_is_of_compiler)]
 
     def _inside(self, after: int, until: int, wanted: re.Pattern[str]) -> list[int]:
         """The outermost events of some names between two places of one line."""
@@ -322,8 +331,12 @@ def _compiles_programs(name: str) -> bool:
 
 def _is_of_compiler(name: str) -> bool:
     """Whether an event compiles, or is a pass of the compiler over a program."""
-    is_pass = _PROGRAM.fullmatch(name) is not None and LAUNCH.fullmatch(name) is None
-    return is_pass or _compiles_programs(name)
+    return _is_pass(name) or _compiles_programs(name)
+
+
+def _is_pass(name: str) -> bool:
+    """Whether an event names a program, and does not run it."""
+    return _PROGRAM.fullmatch(name) is not None and "Executable::Execute" not in name
 
 
 def _outermost(timeline: Timeline, wanted: re.Pattern[str]) -> list[int]:
