@@ -276,9 +276,8 @@ def _notes(found: Sequence[_OfHost], *, has_log: bool) -> Iterator[Note]:
     if not has_log and any(one.differs.kind in unexplained for one in of_jax):
         yield Note(
             "info",
-            "Programs do not have weak types and static arguments, but JAX can log them: set "
-            "jax_log_compiles and jax_explain_cache_misses with jax.config.update, write the log "
-            "of the captured program to a file, and give it with --log FILE.",
+            "Programs do not have weak types and static arguments, but JAX can log them: capture "
+            'in a block of tfprof.capture.jax_log("FILE"), and give the log with --log FILE.',
         )
 
 
