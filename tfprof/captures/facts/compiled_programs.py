@@ -16,8 +16,12 @@ from tfprof.captures.facts.program_differences import Difference, Source, differ
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.run import Host
 
-_MOST_COMPARED = 32
-"""At most this many programs of a function are compared, the last ones: each must be decoded."""
+_MOST_BYTES = 16 << 20
+"""Programs of a function are compared up to this size together, the last ones: each must be
+decoded."""
+
+_MOST_SEARCHED = 32
+"""At most this many programs before one are searched for the last one of the same function."""
 
 _COUNTED = 1 << 31
 """Ids below are numbers that the process counts; others are checksums of programs."""
@@ -108,16 +112,14 @@ def differences_of(
 ) -> list[Difference]:
     """What differs from the program of the same function that was made before."""
     differences = []
-    n_later = Counter(function_key(one.name) for one in found)
+    compared = _small_enough(found, of_making)
     before: dict[str, HloProgram | None] = {}
     for number, one in enumerate(found):
         key, program = function_key(one.name), of_making.get(number)
-        n_later[key] -= 1
         if program is None:
             differences.append(Difference(UNKNOWN, _why_unknown(one)))
-        elif n_later[key] >= _MOST_COMPARED:
-            last = f"only the last {_MOST_COMPARED} programs of a function are compared"
-            differences.append(Difference(UNKNOWN, last))
+        elif number not in compared:
+            differences.append(Difference(UNKNOWN, "only the last programs are compared"))
         else:
             earlier = _earlier(program, one.name, programs[key], source)
             if earlier is None and not _are_counted(programs[key]):
@@ -126,6 +128,18 @@ def differences_of(
         if one.has_program:
             before[key] = program
     return differences
+
+
+def _small_enough(found: Sequence[Making], of_making: Mapping[int, HloProgram]) -> set[int]:
+    """The last places of each function whose programs have ``_MOST_BYTES`` together."""
+    sizes = Counter[str]()
+    compared = set()
+    for number in sorted(of_making, reverse=True):
+        key = function_key(found[number].name)
+        if sizes[key] <= _MOST_BYTES:
+            compared.add(number)
+        sizes[key] += of_making[number].n_bytes
+    return compared
 
 
 def _earlier(
@@ -139,7 +153,7 @@ def _earlier(
         return None
     wanted = source(program, function).function
     before = [one for one in own if one.id < program.id]
-    for one in reversed(before[-_MOST_COMPARED:]):
+    for one in reversed(before[-_MOST_SEARCHED:]):
         if not wanted or source(one, function).function in ("", wanted):
             return one
     return None

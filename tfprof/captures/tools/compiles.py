@@ -63,7 +63,7 @@ FUNCTIONS = timed_by(
     count("lowered", "Lowered", "how often JAX made a program for XLA; empty for TensorFlow"),
     count("compiled", "Compiled", "how often XLA compiled it"),
     count("cache_hits", "From cache", "how often its program came from the persistent cache"),
-    count("again", "Again", "times after the first that the process has a program of"),
+    count("again", "Again", "how often it had been traced or compiled before"),
     count("in_steps", "In steps", "times that were in a step"),
     amount("total_ms", "Total", "ms", "time of the three phases"),
     text("kinds", "Differed in", "what differed from the time before, and how often"),
