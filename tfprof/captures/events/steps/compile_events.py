@@ -279,7 +279,7 @@ class _Finder:
 
     def _ran_after(self, call: int, lowered: int) -> bool:
         """Whether a call ran a program after it lowered its function, and nothing was compiled."""
-        launches = self._inside(self._nesting.ends[lowered], self._nesting.ends[call], LAUNCH)
+        launches = self._inside(self._nesting.ends[lowered] - 1, self._nesting.ends[call], LAUNCH)
         if not launches:
             return False
         timeline = self._timeline
