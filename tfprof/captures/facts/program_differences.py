@@ -1,8 +1,8 @@
 """What two compiled programs of one function differ in: the reason why it was compiled again.
 
 A program has the arrays that it takes, and what it computes. It does not have weak types, static
-arguments and arrays that it does not use: where two programs are alike, one of these differed, or
-JAX had another function object, or its caches were cleared.
+arguments, arrays that it does not use, and settings such as a context of JAX: where two programs
+are alike, one of these differed, or JAX had another function object, or its caches were cleared.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def difference(before: HloModule, now: HloModule) -> Difference:
     but = "; constants of more than one number are not compared" if large else ""
     return Difference(
         ALIKE,
-        "nothing in the program, so a new function object, a weak type, a static argument, an "
-        f"array that the program does not use, or an empty cache{but}",
+        "nothing in the program, so perhaps a new function object, a weak type, a static argument, "
+        f"an array that the program does not use, a setting, or an empty cache{but}",
     )
 
 
@@ -110,8 +110,8 @@ def _of_instructions(before: HloModule, now: HloModule) -> Iterator[tuple[str, s
     if any(was is None or one is None or _work(was) != _work(one) for was, one in pairs):
         yield (
             INSTRUCTIONS,
-            "other instructions, with arrays alike: a static argument or a Python value chose "
-            "them, or it is another function of this name",
+            "other instructions, with arrays alike: perhaps for a static argument, a Python value, "
+            "a weak type or a setting, or it is another function of this name",
         )
     changed = [
         (was.attributes.literal, one.attributes.literal)
@@ -122,8 +122,8 @@ def _of_instructions(before: HloModule, now: HloModule) -> Iterator[tuple[str, s
         was, one = changed[0]
         yield (
             CONSTANT,
-            f"a constant: {one}, before {was}; it is a Python value that the program was compiled "
-            "for: a static argument, or one from outside of the function",
+            f"a constant: {one}, before {was}; it is a value that the program was compiled for: a "
+            "static argument, or one from outside of the function",
         )
 
 

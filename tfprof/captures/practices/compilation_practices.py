@@ -21,7 +21,7 @@ _GENERAL = (
 _ONCE = (
     "If the loop makes the function (a lambda, functools.partial, jax.jit), make it once, before "
     "the loop. If not, pass each argument alike each time, not once a Python number and once an "
-    "array."
+    "array; the reason is in the log of tfprof.capture.jax_log."
 )
 
 _MOST_NAMED = 3
@@ -35,8 +35,8 @@ _REMEDIES: Mapping[str, str] = {
     differences.LAYOUT: "Pass it with one layout.",
     differences.CONSTANT: "Pass what changes as an array, not as a static argument or a value from "
     "outside.",
-    differences.INSTRUCTIONS: "Pass what changes as an array, not as a static argument; give "
-    "functions that differ names of their own.",
+    differences.INSTRUCTIONS: "Pass what changes as an array, always of one type, not as a static "
+    "argument; give functions that differ names of their own.",
     differences.ALIKE: _ONCE,
 }
 """What to change, by what differed."""
