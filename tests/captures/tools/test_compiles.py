@@ -109,7 +109,8 @@ def test_what_differed_and_how_often(answer, name, function, kind, calls, again)
     ("name", "kind", "text"),
     [
         ("weak_type", "weak type", "f32[]{weak_type=False}, before f32[]{weak_type=True}"),
-        ("static_argument", "static argument", "2.5, before 1.5"),
+        # JAX 0.12 gives no reason for static arguments.
+        ("static_argument", ("static argument", "constant"), "2.5, before 1.5"),
         ("lambdas", "new function object", "where another one was called before"),
         ("closures", "new function object", "where another one was called before"),
         ("shapes", "shape", "shape of batch: f32[11,8], before f32[10,8]"),
@@ -117,7 +118,7 @@ def test_what_differed_and_how_often(answer, name, function, kind, calls, again)
 )
 def test_the_log_has_what_programs_do_not_have(answer, name, kind, text):
     [_, second, *_] = answer(name, log=True).to_rows("compilations")
-    assert second["kind"] == kind
+    assert second["kind"] in (kind if isinstance(kind, tuple) else (kind,))
     assert text in second["differs"]
 
 
