@@ -51,6 +51,7 @@ EXECUTED = [
     DOCS / "assistants.md",
     DOCS / "gate.md",
     DOCS / "mfu.md",
+    DOCS / "recompiles.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "adding_a_tool.md",

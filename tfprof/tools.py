@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tfprof.captures.slice.slice_capture import CaptureSlice, HostSlice, slice_capture
     from tfprof.captures.tools.buffer_memory import memory_viewer
     from tfprof.captures.tools.collectives import collectives
+    from tfprof.captures.tools.compiles import compiles
     from tfprof.captures.tools.gpu_kernels import kernel_stats
     from tfprof.captures.tools.hlo_graph import graph_viewer
     from tfprof.captures.tools.hlo_statistics import hlo_stats
@@ -86,6 +87,7 @@ __all__ = [
     "ToolResult",
     "advice",
     "collectives",
+    "compiles",
     "graph_viewer",
     "hlo_stats",
     "input_pipeline",

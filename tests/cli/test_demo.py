@@ -33,7 +33,7 @@ def test_the_commands_above_the_tables_show_the_same_rows(call, title):
 def test_what_comes_with_tfprof_can_be_copied(call, tmp_path):
     done = call("demo", "--copy", tmp_path / "c")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "faster-input, input-bound, slow-input, slow-worker, two-gpus" in done.stderr
+    assert "faster-input, input-bound, recompiles, slow-input, slow-worker, two-gpus" in done.stderr
     assert call("overview", tmp_path / "c" / "two-gpus").exit_code == 0
     assert call("demo", "--copy", tmp_path / "c").exit_code == 0  # all of it is there
     (tmp_path / "c" / "xla" / "worker0.xplane.pb.xz").write_text("mine")

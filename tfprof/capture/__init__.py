@@ -20,6 +20,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfprof.capture.jax_log import jax_log
     from tfprof.capture.keras_callback import KerasCallback
     from tfprof.capture.program import scope
     from tfprof.capture.recorder import Recorder
@@ -38,6 +39,7 @@ _HOME = {
     "ProfilerServer": "tfprof.capture.serving",
     "Recorder": "tfprof.capture.recorder",
     "Windows": "tfprof.capture.windows",
+    "jax_log": "tfprof.capture.jax_log",
     "scope": "tfprof.capture.program",
     "every": "tfprof.capture.windows",
     "serve": "tfprof.capture.serving",
@@ -48,7 +50,7 @@ _HOME = {
 
 __all__ = [
     "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "Windows", "every",
-    "scope", "serve", "start", "step", "stop",
+    "jax_log", "scope", "serve", "start", "step", "stop",
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 Needs = Literal[
     "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs",
-    "collectives",
+    "collectives", "compilations",
 ]  # fmt: skip
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
@@ -242,6 +242,19 @@ _TOOLS = (
         options=("program", "node", "width"),
         has_step=False,
         shows_events=True,
+    ),
+    Tool(
+        "compiles",
+        "tools.compiles",
+        "Compilations",
+        "What was compiled again, and why.",
+        "Show what was traced, lowered and compiled by function: how often, for how long, where it "
+        "was called, and what differed from the time before.",
+        ("logs/", "logs/ --log train.log", "logs/ --table compilations --format csv"),
+        question="Compiler",
+        needs="compilations",
+        options=("log",),
+        has_step=False,
     ),
     Tool(
         "monitor",

@@ -79,6 +79,18 @@ class InputPath(_ParamType):
         return _STDIN if value == "-" and Path(_STDIN).exists() else named(value)
 
 
+class TextFile(InputPath):
+    """A file of text: its content."""
+
+    name = "FILE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read the file."""
+        from tfprof.files.disk import read_file
+
+        return bytes(read_file(super().convert(value, param, ctx))).decode("utf-8", "replace")
+
+
 class OutputPath(_ParamType):
     """A file to write, or ``-`` for stdout."""
 

@@ -23,6 +23,10 @@ _OF_GPUS: Final = ("kernel-stats", "op-stats", "pod")
 """Tools for which the capture of GPUs has more to show."""
 
 
+_OF_TUTORIALS: Final = MappingProxyType({"stragglers": "slow-worker", "compiles": "recompiles"})
+"""Captures of the tutorials for tools to which no other capture has anything to show."""
+
+
 @dataclasses.dataclass(frozen=True)
 class DemoFiles:
     """Paths of the three files of the recorded step, each a gzipped binary proto."""
@@ -55,8 +59,8 @@ def demo_capture(name: str = "", tool: str = "") -> Path:
     Raises:
         KeyError: There is none of this name.
     """
-    if tool == "stragglers" and not name:
-        return tutorial_files() / "slow-worker"
+    if tool in _OF_TUTORIALS and not name:
+        return tutorial_files() / _OF_TUTORIALS[tool]
     chosen = name or ("gpu" if tool in _OF_GPUS else "input-bound")
     return Path(str(importlib.resources.files(__name__))) / DEMO_CAPTURES[chosen]
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_engine
 MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (
     "overview", "input_pipeline", "tf_data", "op_stats", "kernel_stats", "memory", "pod",
-    "stragglers", "collectives", "op_profile", "hlo_stats", "roofline",
+    "stragglers", "collectives", "op_profile", "hlo_stats", "roofline", "compiles",
     "monitor",
 )  # fmt: skip
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests import hlo_programs as hlo
 from tests.captures.practices.advised import advice_of, on_tpu, op, the
 from tfprof.captures.events.steps.code_times import CodeTime
-from tfprof.captures.facts.compilations import compilations, what_differs
+from tfprof.captures.facts.compilations import by_function, compilations
 from tfprof.captures.facts.framework import JAX, NEITHER, TENSORFLOW
 from tfprof.captures.facts.verdict import described
 from tfprof.captures.practices.practices import advice
@@ -163,8 +162,9 @@ def compiling(name="f"):
 
 def test_a_compilation_counts_once_whatever_threads_work_on_it():
     run = compiling()
-    (found,) = compilations(run.hosts[0])
-    assert found == ("f", True, 4, 4 * 800 * US * 1000)
+    (found,) = by_function(compilations(run.hosts[0]))
+    assert (found.name, found.is_function, found.n_compiled) == ("f", True, 4)
+    assert sum(one.compile_ps for one in found.each) == 4 * 800 * US * 1000
     assert "f was compiled 4 times" in the(run, "compilation/share").message
 
 
@@ -173,47 +173,7 @@ def test_two_threads_that_compile_at_once_compile_twice():
         return [op("PjitFunction(f)", start, took + 2), op("backend_compile", start + 1, took)]
 
     run = opened(xspace(host(line(*compiles(0, 900)), line(*compiles(100, 300), id=2))))
-    assert [one.n_runs for one in compilations(run.hosts[0])] == [2]
-
-
-def programs(*entries, name="f"):
-    """A host with programs of one name, each by the instructions of its entry."""
-    protos = [hlo.program(main=list(entry)) for entry in entries]
-    for proto in protos:
-        proto.hlo_module.name = f"jit_{name}"
-    return opened(hlo.capture(*protos)).hosts[0]
-
-
-def takes(shape, literal=None, label="x"):
-    parameter = hlo.op("p", "parameter", shape, metadata={"op_name": label})
-    constants = [] if literal is None else [hlo.op("c", "constant", "f32[]", literal=literal)]
-    return [parameter, *constants, hlo.op("r", "negate", shape, "p")]
-
-
-def constant(value):
-    return {"shape": hlo.shape("f32[]"), "f32s": [value]}
-
-
-ANOTHER = hlo.op("q", "parameter", "f32[]", parameter_number=1)
-
-
-@pytest.mark.parametrize(
-    ("entries", "differs", "remedy"),
-    [
-        ([takes("f32[2,3]"), takes("f32[4,3]")], "in the shape of argument x: f32[2,3], f32[4,3]",
-         "Pad"),
-        ([takes("f32[2]", constant(1.0)), takes("f32[2]", constant(2.0))], "in a constant",
-         "as an array"),
-        ([takes("f32[2]"), takes("f32[2]")], "in nothing that they compute", "Make it once"),
-        ([takes("f32[2]")], "", ""),
-        ([takes("f32[2]"), [*takes("f32[2]"), ANOTHER]], "in how many arrays", "as many arrays"),
-    ],
-)  # fmt: skip
-def test_what_the_programs_of_a_function_differ_in(entries, differs, remedy):
-    found = what_differs(programs(*entries), "f")
-    assert found[0].startswith(differs)
-    assert remedy in found[1]
-    assert bool(found[0]) == bool(differs)
+    assert [one.n_compiled for one in by_function(compilations(run.hosts[0]))] == [2]
 
 
 def test_names_with_braces_are_shown_as_they_are():

@@ -11,7 +11,7 @@ from tfprof.core.wire import messages as pb
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
     "stragglers", "collectives", "op-profile", "hlo-stats", "roofline", "memory-viewer",
-    "graph-viewer", "monitor", "trace",
+    "graph-viewer", "compiles", "monitor", "trace",
 ]  # fmt: skip
 
 
@@ -62,6 +62,9 @@ def test_nothing_at_all():
         ([plane("/host:CPU", "MemoryAllocation")], {"memory"}),
         ([plane("/host:CPU", "Rendezvous")], {"collectives"}),
         ([plane("/host:CPU", "b/CollectiveReduceV2:CollectiveReduceV2")], {"collectives"}),
+        ([plane("/host:CPU", "backend_compile_and_load")], {"compiles"}),
+        ([plane("/host:CPU", "tf.function-graph_building")], {"compiles"}),
+        ([plane("/host:CPU", "f", "traced-nonXla")], {"compiles"}),
         ([plane("/host:CPU", "thunk", "hlo_op")], {"op-profile", "hlo-stats", "roofline"}),
         (
             [plane("/device:GPU:0", "gemm", "kernel_details")],
@@ -88,4 +91,4 @@ def test_hosts_are_compared_if_there_are_two():
 def test_a_capture_with_xla_on_the_cpu():
     (path,) = folder("cpu-xla").glob("*.xplane.pb")
     missing = {data.tool for data in tools_with_data([read_xspace(path)]) if data.missing}
-    assert missing == {"kernel-stats", "memory", "stragglers", "collectives"}
+    assert missing == {"kernel-stats", "memory", "stragglers", "collectives", "compiles"}

@@ -159,7 +159,7 @@ def test_the_captures_to_try_have_data_for_every_tool_between_them(name):
     site = Site(open_paths([demo_capture(name)]))
     tools = [page for page in site.to_dict()["pages"] if page["id"] in TOOLS]
     missing = {page["id"] for page in tools if page["missing"]}
-    assert missing == {
+    assert missing - {"compiles"} == {  # nothing compiles once a program is warm
         "input-bound": {"kernel-stats", "stragglers", "collectives"},
         "gpu": {"memory-viewer", "graph-viewer", "stragglers"},
     }[name]  # fmt: skip

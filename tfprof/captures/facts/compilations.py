@@ -1,66 +1,132 @@
-"""Compilations in a capture by function, each counted once however many threads work on it."""
+"""Compilations in a capture: when, for how long, and what differed from the one before."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.host_code import is_compiling, is_frame
-from tfprof.captures.events.timeline.names import PJIT_CALL, module_key
-from tfprof.captures.events.timeline.nesting import nest
-from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.hlo_programs import programs_of
-from tfprof.captures.model.hlo import HloModule
+from tfprof.captures.events.steps.compile_events import Making, makings
+from tfprof.captures.events.steps.host_code import is_frame
+from tfprof.captures.events.timeline.jit_calls import jit_calls
+from tfprof.captures.facts.compiled_programs import (
+    FIRST,
+    UNKNOWN,
+    SourceOf,
+    differences_of,
+    function_key,
+    programs_by_function,
+    programs_of_makings,
+)
+from tfprof.captures.facts.program_differences import Difference, source_of
+from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import Int64Array
 
-_TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
-"""Names of events that come before the compilation."""
+HIT, COMPILED = "hit", "compiled"
 
-_MOST_COMPARED = 16
-"""At most this many programs of a function are compared."""
+WITHIN, BEFORE, BETWEEN, AFTER, NO_STEPS = "step", "before", "between", "after", ""
 
 
-class Compilations(NamedTuple):
-    """Compilations of a function.
+class Compilation(NamedTuple):
+    """A time that a function was traced, lowered or compiled.
 
     Attributes:
-        name: Name of the function in Python, or the event that compiles if no call encloses it.
+        name: Name of the function, or the event that compiles if nothing names the function.
         is_function: Whether ``name`` is the name of a function.
-        n_runs: Number of compilations.
-        total_ps: Their time.
+        event: Name of its first event.
+        step: Name of the step in which it was; empty outside of steps.
+        where: ``step``, ``before`` the first one, ``between`` steps, ``after`` the last one; empty
+            without steps.
+        start_ps: Its start.
+        is_traced: Whether it was traced; None if unknown.
+        trace_ps: Time of tracing, or from the call until lowering; None if unknown.
+        lower_ps: Time of lowering; None if unknown, or if it was not lowered.
+        compile_ps: Time of XLA; None if it did not compile.
+        cache: ``compiled`` by XLA; ``hit`` if the program came from the persistent cache; empty if
+            no program was made.
+        program: Title of the program that came of it; empty if unknown.
+        differs: What differs from the program before, with a word for its kind.
+        called_at: Line of the call, ``file:line``; empty if unknown.
     """
 
     name: str
     is_function: bool
-    n_runs: int
-    total_ps: int
+    event: str
+    step: str
+    where: str
+    start_ps: int
+    is_traced: bool | None
+    trace_ps: int | None
+    lower_ps: int | None
+    compile_ps: int | None
+    cache: str
+    program: str
+    differs: Difference
+    called_at: str
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether XLA compiled."""
+        return self.compile_ps is not None
+
+    @property
+    def total_ps(self) -> int:
+        """The time of all phases, as far as it is known."""
+        return sum(took for took in (self.trace_ps, self.lower_ps, self.compile_ps) if took)
+
+
+class Calls(NamedTuple):
+    """Calls of a function.
+
+    Attributes:
+        n_runs: Calls that ran; None if the capture does not show which did.
+        n_inside: Calls while another function was traced, which neither compile nor run.
+    """
+
+    n_runs: int | None
+    n_inside: int
 
 
 @fact
-def compilations(host: Host) -> list[Compilations]:
-    """The compilations on a host, the longest time first."""
-    timeline = host.timeline
-    kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
-    events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
-    first = np.searchsorted(events, timeline.first)
-    outer = events[nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents < 0]
-    calls = np.flatnonzero(timeline.named(lambda name: PJIT_CALL.fullmatch(name) is not None))
-    sums: dict[tuple[str, bool], list[int]] = {}
-    for event in _not_within_others(timeline, outer):
-        name = timeline.name(event)
-        around = _outermost_around(timeline, calls, event)
-        found = PJIT_CALL.fullmatch(timeline.name(around)) if around >= 0 else None
-        key = (found[1], True) if found else (name, False)
-        count_and_time = sums.setdefault(key, [0, 0])
-        count_and_time[0] += 1
-        count_and_time[1] += int(timeline.durations_ps[event])
-    found_sums = [Compilations(*key, count, total) for key, (count, total) in sums.items()]
-    return sorted(found_sums, key=lambda one: (-one.total_ps, one.name))
+def compilations(host: Host) -> tuple[Compilation, ...]:
+    """What was traced, lowered and compiled on a host, in order of time."""
+    found = makings(host.forest())
+    if not found:
+        return ()
+    programs = programs_by_function(host)
+    of_making: dict[int, HloProgram] = programs_of_makings(host, found, programs)
+    source = cache(lambda program, function: source_of(program.module(), function))
+    differences = differences_of(found, of_making, programs, source)
+    places = _steps(host, found)
+    return tuple(
+        _compilation(host, one, place, of_making.get(number), differences[number], source)
+        for number, (one, place) in enumerate(zip(found, places, strict=True))
+    )
+
+
+@fact
+def calls_of_functions(host: Host) -> dict[str, Calls]:
+    """Calls of the compiled functions of a host by name."""
+    forest = host.forest()
+    timeline = forest.timeline
+    jit = jit_calls(timeline, forest.nesting)
+    runs, inside = Counter[str](), Counter[str]()
+    for name, ran in zip(jit.functions, jit.ran.tolist(), strict=True):
+        (runs if ran else inside)[name] += 1
+    calls = timeline.stat("tf_function_call").events.astype(np.int64)
+    around = forest.nesting.nearest_among(forest.nesting.parents[calls], calls)
+    for call, outer in zip(calls.tolist(), around.tolist(), strict=True):
+        (inside if outer >= 0 else runs)[timeline.name(call)] += 1
+    of_jax = set(jit.functions)
+    is_known = bool(jit.ran.any())
+    return {
+        name: Calls(runs[name] if is_known or name not in of_jax else None, inside[name])
+        for name in sorted({*runs, *inside})
+    }
 
 
 @fact
@@ -71,69 +137,111 @@ def tells_compilations(host: Host) -> bool:
     return bool(of_runtime.any())
 
 
-def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:
-    """The events outside events of another name; those inside are their parts on other threads."""
-    ends = timeline.ends_of(events)
-    order = np.lexsort((-ends, timeline.starts_ps[events])).tolist()
-    last: dict[int, int] = {}  # end of each of the two kinds that end last
-    alone = []
-    for place in order:
-        kind, end = int(timeline.kinds[events[place]]), int(ends[place])
-        if not any(other != kind and its_end >= end for other, its_end in last.items()):
-            alone.append(int(events[place]))
-        last[kind] = max(end, last.get(kind, end))
-        if len(last) > 2:
-            del last[min(last, key=lambda one: last[one])]
-    return alone
+class CompiledFunction(NamedTuple):
+    """All compilations of a function.
+
+    Attributes:
+        name: Its name.
+        each: In order of time.
+    """
+
+    name: str
+    each: tuple[Compilation, ...]
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the name is that of a function."""
+        return self.each[0].is_function
+
+    @property
+    def n_compiled(self) -> int:
+        """How often XLA compiled it."""
+        return sum(one.is_compiled for one in self.each)
+
+    @property
+    def total_ps(self) -> int:
+        """Time of all phases."""
+        return sum(one.total_ps for one in self.each)
+
+    @property
+    def again(self) -> list[Compilation]:
+        """Without the first time, unless the process made a program of this name before.
+
+        Empty without a name of the function: then each may be of another one.
+        """
+        if not self.is_function:
+            return []
+        return [
+            one
+            for number, one in enumerate(self.each)
+            if one.differs.kind != FIRST and (number or one.differs.kind != UNKNOWN)
+        ]
+
+    @property
+    def differed(self) -> Difference | None:
+        """What differed most often; None if nothing is known."""
+        known = [one.differs for one in self.again if one.differs.kind not in (FIRST, UNKNOWN)]
+        if not known:
+            return None
+        kind = Counter(one.kind for one in known).most_common(1)[0][0]
+        return next(one for one in known if one.kind == kind)
+
+    def n_differing(self, kind: str) -> int:
+        """How often a thing of this kind differed."""
+        return sum(one.differs.kind == kind for one in self.each)
 
 
-def _outermost_around(timeline: Timeline, calls: Int64Array, event: int) -> int:
-    """The outermost call that encloses an event on its thread; -1 without one."""
-    line = timeline.first[int(timeline.lines_of(np.array([event]))[0])]
-    before = calls[(calls >= line) & (calls < event)]
-    around = before[timeline.ends_of(before) >= timeline.starts_ps[event]]
-    return int(around[0]) if len(around) else -1
+def by_function(found: Iterable[Compilation]) -> list[CompiledFunction]:
+    """Compilations by function, the longest time first."""
+    of_name: dict[tuple[str, bool], list[Compilation]] = {}
+    for one in found:
+        of_name.setdefault((function_key(one.name), one.is_function), []).append(one)
+    functions = [CompiledFunction(each[0].name, tuple(each)) for each in of_name.values()]
+    return sorted(functions, key=lambda one: (-one.total_ps, one.name))
 
 
-def what_differs(host: Host, function: str) -> tuple[str, str]:
-    """The difference between the programs of a function, and a remedy; empty if not recorded."""
-    wanted = module_key(f"jit_{function}")
-    named = [one for one in programs_of(host) if module_key(one.name) == wanted]
-    modules = [one.module() for one in named[:_MOST_COMPARED]]
-    if len(modules) < 2:
-        return "", ""
-    parameters = [_parameters(module) for module in modules]
-    longest = max(parameters, key=len)
-    if len({len(one) for one in parameters}) > 1:
-        return "in how many arrays they take", "Pass as many arrays each time."
-    for number, (label, _) in enumerate(longest):
-        shapes = list(dict.fromkeys(one[number][1] for one in parameters))
-        if len(shapes) > 1:
-            more = f" and {len(shapes) - 3} more" if len(shapes) > 3 else ""
-            return (
-                f"in the shape of {label}: {', '.join(shapes[:3])}{more}",
-                "Pad it to one of few shapes.",
-            )
-    if len({_constants(module) for module in modules}) > 1:
-        return (
-            "in a constant: a Python value that the function was compiled for",
-            "Pass what changes as an array, not as a static argument or a value from outside.",
-        )
-    return (
-        "in nothing that they compute: the function was made anew, or its programs thrown away",
-        "Make it once, outside of the loop, and call it there.",
-    )
+def _compilation(
+    host: Host, one: Making, place: tuple[str, str], program: HloProgram | None,
+    differs: Difference, source: SourceOf,
+) -> Compilation:  # fmt: skip
+    cache = COMPILED if one.compile_ps is not None else HIT if one.is_cached else ""
+    # A program from the cache has the lines of the process that once compiled it.
+    has_lines = program is not None and one.compile_ps is not None
+    line = source(program, one.name).called_at if has_lines and program else ""
+    step, where = place
+    return Compilation(
+        one.name, one.is_function, host.timeline.name(one.event), step, where,
+        one.start_ps, one.is_traced, one.trace_ps,
+        one.lower_ps, one.compile_ps, cache, program.title if program else "", differs,
+        line or _caller(host, one),
+    )  # fmt: skip
 
 
-def _parameters(module: HloModule) -> Sequence[tuple[str, str]]:
-    """Labels and shapes of the arrays that a program takes."""
-    entry = module.entry
-    if entry is None:
-        return ()
-    return [(f"argument {one.op_name or one.number}", one.shape.text()) for one in entry.parameters]
+def _caller(host: Host, one: Making) -> str:
+    """The Python function around a call, with its first line; empty if it was not recorded."""
+    forest = host.forest()
+    names = forest.timeline.names
+    kinds = forest.timeline.kinds
+    event = one.call if one.call >= 0 else one.event
+    frame = forest.nearest(event, lambda each: is_frame(names[kinds[each]]), itself=False)
+    return names[kinds[frame]].removeprefix("$") if frame >= 0 else ""
 
 
-def _constants(module: HloModule) -> tuple[tuple[str, str, str], ...]:
-    return tuple(
-        (one.opcode, one.shape.text(), one.attributes.literal) for one in module.instructions
-    )
+def _steps(host: Host, found: Sequence[Making]) -> list[tuple[str, str]]:
+    """The name of the step of each, and where it is."""
+    groups, timeline = host.groups(), host.timeline
+    roots = [event for event in groups.roots.values() if event >= 0]
+    if not roots or not len(groups):
+        return [("", NO_STEPS)] * len(found)
+    first = int(timeline.starts_ps[roots].min())
+    last = int(timeline.ends_of(np.array(roots)).max())
+    places = []
+    for one in found:
+        group = int(groups.of_event[one.event])
+        if group in groups.names:
+            places.append((groups.names[group], WITHIN))
+        elif one.start_ps < first:
+            places.append(("", BEFORE))
+        else:
+            places.append(("", AFTER if one.start_ps >= last else BETWEEN))
+    return places

@@ -346,6 +346,8 @@ class HloModule:
         entry: The computation where it starts; None for an empty program.
         frames: Call stacks; frame number 1 is the first.
         buffers: Where values lie in memory; None if the program does not state it.
+        shardings: How each parameter lies on the devices, as XLA writes it:
+            ``{devices=[4,1]<=[4]}``; empty for a program of one device.
         notices: Notices of missing or broken parts.
     """
 
@@ -354,6 +356,7 @@ class HloModule:
     entry: Computation | None = field(repr=False, default=None)
     frames: tuple[StackFrame, ...] = field(repr=False, default=())
     buffers: BufferAssignment | None = field(repr=False, default=None)
+    shardings: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     @cached_property

@@ -9,8 +9,6 @@ from dataclasses import replace
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGH
-from tfprof.captures.facts.categories import BY_KEY
-from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.verdict import code_share, input_share, unexplained_share
@@ -321,47 +319,6 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
         if between.gap_ms < _LAUNCH_MS:
             said += f" Or {evidence.words.several_steps}."
     yield Advice("between-steps/share", said, numbers, share, share, functions)
-
-
-def compiling(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that repeatedly trace or compile functions."""
-    share = evidence.steps.share_of("compile")
-    if not share or not evidence.has_verdict:
-        return
-    compile_ps = evidence.steps.of(BY_KEY["compile"])
-    numbers: Details = {
-        "compile_share": share, "step_ms": evidence.step_ms,
-        "step_count": int((compile_ps > 0).sum()), "all_step_count": len(compile_ps),
-    }  # fmt: skip
-    said = (
-        "{compile_share} of the step time goes to tracing and compiling functions, in {step_count} "
-        "of {all_step_count} steps."
-    )
-    remedy = (
-        "A function is compiled once for each combination of shapes and types of its arguments, "
-        "and of the values of those that are not arrays: pad to few shapes, and pass what changes "
-        "as arrays."
-    )
-    most = [(one, host) for host in evidence.hosts for one in compilations(host) if one.is_function]
-    traced = [one for one in evidence.functions if one.calls.get("traced")]
-    if most:
-        worst, host = max(most, key=lambda one: one[0].total_ps)
-        said += " {function} was compiled {compile_count:time}"
-        numbers |= {"function": worst.name, "compile_count": worst.n_runs}
-        if worst.n_runs > 1:
-            differs, known_remedy = what_differs(host, worst.name)
-            remedy = known_remedy or remedy
-            said += "; its programs differ {difference}" if differs else ""
-            numbers |= {"difference": differs} if differs else {}
-        said += "."
-    elif traced:
-        name = max(traced, key=lambda one: one.self_ps["traced"])
-        said += (
-            " {function} was traced {trace_count:time}; what differed the capture does not tell."
-        )
-        numbers |= {"function": name.name, "trace_count": name.calls["traced"]}
-    gain = None if is_held_up(evidence) else share
-    yield Advice("compilation/share", f"{said} {remedy}", numbers, gain, share)
 
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tfprof.captures.practices import (
     code_practices,
+    compilation_practices,
     graph_practices,
     hlo_practices,
     input_practices,
@@ -38,7 +39,7 @@ PRACTICES: Mapping[str, Practice] = {
     "command-buffers/unknown-ops": graph_practices.unknown_ops,
     "python/unexplained": code_practices.python_time,
     "between-steps/share": code_practices.time_between,
-    "compilation/share": code_practices.compiling,
+    "compilation/share": compilation_practices.compiling,
     "collectives/share": step_practices.collectives,
     "collectives/compute-stream": collective_rule("collectives/compute-stream"),
     "collectives/serial": collective_rule("collectives/serial"),

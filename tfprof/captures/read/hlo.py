@@ -14,6 +14,7 @@ from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.read.hlo_attributes import attributes_of, shape_of
 from tfprof.captures.read.hlo_buffers import buffers_of
+from tfprof.captures.read.hlo_shardings import sharding_of
 from tfprof.core.columns.remarks import Notice, Notices
 from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
@@ -162,6 +163,7 @@ def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
         entry if entry is not None or not computations else computations[-1],
         _frames(proto.stack_frame_index),
         buffers_of(message.buffer_assignment) if has_buffers else None,
+        tuple(map(sharding_of, proto.spmd_parameters_shardings)),
         notices.as_tuple(),
     )
 

@@ -164,11 +164,19 @@ def _devices(proto: pb.CollectiveDeviceListProto) -> str:
 
 
 def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
-    sizes = ",".join(map(str, proto.iota_reshape_dims))
-    order = ",".join(map(str, proto.iota_transpose_perm))
-    made = f"[{proto.num_replica_groups},{proto.num_devices_per_group}]<=[{sizes}]"
-    in_order = list(proto.iota_transpose_perm) == list(range(len(proto.iota_transpose_perm)))
-    return made if in_order else f"{made}T({order})"
+    return iota_text([proto.num_replica_groups, proto.num_devices_per_group], proto)
+
+
+def iota_text(sizes: Iterable[int], proto: pb.IotaReplicaGroupListProto | pb.OpSharding) -> str:
+    """An array of devices in the order of their numbers, or in a transposed one."""
+    order = list(proto.iota_transpose_perm)
+    made = f"[{listed(sizes)}]<=[{listed(proto.iota_reshape_dims)}]"
+    return made if order == list(range(len(order))) else f"{made}T({listed(order)})"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as XLA writes them."""
+    return ",".join(map(str, numbers))
 
 
 def _mesh(proto: pb.MeshAxesReplicaGroupListProto) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfprof.captures.all_tools import TOOLS, Needs, Tool
+from tfprof.captures.events.steps.host_code import is_compiling
 from tfprof.captures.events.timeline.collective_names import is_collective_name
-from tfprof.captures.events.timeline.names import TPU_PREFIX
+from tfprof.captures.events.timeline.names import TPU_PREFIX, TRACED
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
@@ -115,6 +116,13 @@ def _has_programs(space: XSpace) -> bool:
     return plane is not None and len(plane.event_metadata) > 0
 
 
+def _has_compilations(space: XSpace) -> bool:
+    return any(
+        any(map(is_compiling, _event_names(plane))) or any(map(plane.stat_metadata.keys_of, TRACED))
+        for plane in _hosts(space)
+    )
+
+
 def _devices(space: XSpace) -> Iterator[Plane]:
     return (plane for plane in space.planes if plane.name.startswith(_DEVICES))
 
@@ -162,6 +170,7 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
         "recorded",
     ),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
+    "compilations": (_has_compilations, "nothing was traced or compiled meanwhile"),
 }
 """Checks whether a host has this data, and the message if no host has it."""
 

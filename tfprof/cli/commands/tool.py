@@ -16,7 +16,14 @@ from tfprof.cli.captures import (
     question_options,
 )
 from tfprof.cli.fleet_options import fleet_options
-from tfprof.cli.options import Choice, Command, CommandOption, IntType, from_params
+from tfprof.cli.options import (
+    Choice,
+    Command,
+    CommandOption,
+    IntType,
+    TextFile,
+    from_params,
+)
 from tfprof.cli.output import Target, note, notes
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
@@ -183,6 +190,12 @@ def shown_options() -> list[CommandOption]:
 
 
 _OWN_OPTIONS: dict[str, dict[str, Any]] = {
+    "log": {
+        "type": TextFile(),
+        "metavar": "FILE",
+        "help": "Log of the captured program, with lines of JAX's options jax_log_compiles and "
+        "jax_explain_cache_misses. [default: none]",
+    },
     "by": {
         "type": Choice(["program", "category", "provenance"]),
         "help": "Upper levels of the tree: XLA programs, categories of ops, or framework names. "

@@ -952,6 +952,63 @@ class HloProto(Message):
         buffer_assignment: BufferAssignmentProto | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...
 
+class NamedShardingProto(Message):
+    class DimensionSharding(Message):
+        @property
+        def axes(self) -> RepeatedCompositeFieldContainer[AxisRefProto]: ...
+        is_closed: builtins.bool
+        def __init__(
+            self,
+            *,
+            axes: collections.abc.Iterable[AxisRefProto] | None = ...,
+            is_closed: builtins.bool | None = ...,
+        ) -> None: ...
+    @property
+    def mesh(self) -> MeshProto: ...
+    @property
+    def dim_shardings(self) -> RepeatedCompositeFieldContainer[NamedShardingProto.DimensionSharding]: ...
+    def __init__(
+        self,
+        *,
+        mesh: MeshProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        dim_shardings: collections.abc.Iterable[NamedShardingProto.DimensionSharding] | None = ...,
+    ) -> None: ...
+
+class OpSharding(Message):
+    REPLICATED: typing.Final = 0
+    MAXIMAL: typing.Final = 1
+    TUPLE: typing.Final = 2
+    OTHER: typing.Final = 3
+    MANUAL: typing.Final = 4
+    UNKNOWN: typing.Final = 5
+    UNREDUCED: typing.Final = 6
+    type: builtins.int
+    @property
+    def tile_assignment_dimensions(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def tile_assignment_devices(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    replicate_on_last_tile_dim: builtins.bool
+    @property
+    def last_tile_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def iota_reshape_dims(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def iota_transpose_perm(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+    @property
+    def named_sharding(self) -> NamedShardingProto: ...
+    def __init__(
+        self,
+        *,
+        type: builtins.int | None = ...,
+        tile_assignment_dimensions: collections.abc.Iterable[builtins.int] | None = ...,
+        tile_assignment_devices: collections.abc.Iterable[builtins.int] | None = ...,
+        replicate_on_last_tile_dim: builtins.bool | None = ...,
+        last_tile_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        iota_reshape_dims: collections.abc.Iterable[builtins.int] | None = ...,
+        iota_transpose_perm: collections.abc.Iterable[builtins.int] | None = ...,
+        named_sharding: NamedShardingProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+    ) -> None: ...
+
 class HloModuleProto(Message):
     name: builtins.str
     entry_computation_name: builtins.str
@@ -961,6 +1018,8 @@ class HloModuleProto(Message):
     id: builtins.int
     @property
     def schedule(self) -> HloScheduleProto: ...
+    @property
+    def spmd_parameters_shardings(self) -> RepeatedCompositeFieldContainer[OpSharding]: ...
     @property
     def stack_frame_index(self) -> StackFrameIndexProto: ...
     @property
@@ -974,6 +1033,7 @@ class HloModuleProto(Message):
         computations: collections.abc.Iterable[HloComputationProto] | None = ...,
         id: builtins.int | None = ...,
         schedule: HloScheduleProto | collections.abc.Mapping[str, typing.Any] | None = ...,
+        spmd_parameters_shardings: collections.abc.Iterable[OpSharding] | None = ...,
         stack_frame_index: StackFrameIndexProto | collections.abc.Mapping[str, typing.Any] | None = ...,
         frontend_attributes: FrontendAttributes | collections.abc.Mapping[str, typing.Any] | None = ...,
     ) -> None: ...

@@ -11,8 +11,8 @@ import numpy as np
 
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.categories import BY_KEY
+from tfprof.captures.facts.compilations import by_function, tells_compilations
 from tfprof.captures.facts.compilations import compilations as compilations_of
-from tfprof.captures.facts.compilations import tells_compilations
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.utilization import utilization_of
@@ -72,12 +72,16 @@ def _of_functions(
 
 def compilations(run: Run) -> Measurement:
     """Programs that XLA compiled during the capture, on the host that compiled the most."""
-    by_host = [compilations_of(host) for host in run.hosts if tells_compilations(host)]
+    by_host = [
+        [one for one in by_function(compilations_of(host)) if one.n_compiled]
+        for host in run.hosts
+        if tells_compilations(host)
+    ]
     if not by_host:
         return Missing(f"nothing of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}")
-    most = max(by_host, key=lambda found: sum(one.n_runs for one in found))
-    parts = [Contributor(one.name, float(one.n_runs)) for one in most]
-    return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))
+    most = max(by_host, key=lambda found: sum(one.n_compiled for one in found))
+    parts = [Contributor(one.name, float(one.n_compiled)) for one in most]
+    return Measured((float(sum(one.n_compiled for one in most)),), contributors=largest(parts))
 
 
 def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:

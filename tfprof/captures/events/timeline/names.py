@@ -33,6 +33,9 @@ CUSTOM_PREFIX = "/device:CUSTOM:"
 
 DEVICE_PREFIXES = (GPU_PREFIX, TPU_PREFIX, CUSTOM_PREFIX)
 
+TRACED = ("traced-xla", "traced-nonXla")
+"""Values of the stat ``tf_function_call`` of calls that traced their function."""
+
 PJIT_CALL = re.compile(r"PjitFunction\((.*)\)")
 """Python's call of a function that JAX has compiled: its name."""
 
