@@ -212,7 +212,7 @@ KEY_COLUMNS = {
         "operation total_self_time total_self_time_percent occurrences roofline_efficiency bound_by"
         " measured_flop_rate",
     ),
-    "kernel-stats": ("kernels", "kernel_name total_duration_us occurrences avg_duration_us"),
+    "kernel-stats": ("kernels", "kernel_name total_duration_us total_duration_share occurrences"),
 }
 
 

@@ -14,6 +14,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, count, flag, text, timed_by
@@ -50,6 +51,8 @@ COLUMNS = (
         amount("avg_duration_us", "Avg Duration (μs)", "us", "time of a run on average"),
         amount("min_duration_us", "Min Duration (μs)", "us", "the shortest run"),
         amount("max_duration_us", "Max Duration (μs)", "us", "the longest run"),
+        amount("total_duration_share", "Share of the time", "fraction",
+               "part of the time of all kernels"),
     ),
 )  # fmt: skip
 
@@ -88,7 +91,10 @@ def kernel_stats(
         kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
         kernels = host_kernels.together(hosts)
-    table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
+    columns, rows = COLUMNS, kernel_rows(kernels)
+    if run.rules.shows_no_kernel_shares:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    table = Table("kernels", columns, rows, title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
     if not kernels:
         notes.append(
@@ -119,6 +125,7 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
 
 def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool | str, ...]]:
     """Rows of the table."""
+    whole = sum(times.total_ns for times in kernels)
     return [
         (
             rank,
@@ -136,6 +143,7 @@ def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool
             times.total_ns // times.occurrences / 1000,
             times.min_ns / 1000,
             times.max_ns / 1000,
+            part(times.total_ns, whole),
         )
         for rank, times in enumerate(kernels, 1)
     ]

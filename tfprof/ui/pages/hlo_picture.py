@@ -188,7 +188,7 @@ class _Picture:
         }
 
     def _limit(self, op: DeviceOp) -> str:
-        limit = bound_by(op.flops, op.traffic, op.time_ps, self._peaks)
+        limit = bound_by(op.flops, op.traffic, op.work_ps, self._peaks)
         return "" if limit == "Unknown" else limit
 
     def _handles(self, node: Placed) -> Iterator[Handle]:

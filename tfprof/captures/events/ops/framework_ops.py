@@ -27,6 +27,7 @@ class FrameworkOp:
         traffic: Bytes.
         is_eager: Whether any run was eager.
         program: Its compiled program, ``module(id)``; empty without one.
+        is_asynchronous: Whether some part only starts its work, or waits for it.
     """
 
     name: str
@@ -39,6 +40,7 @@ class FrameworkOp:
     traffic: Traffic
     is_eager: bool
     program: str = ""
+    is_asynchronous: bool = False
 
 
 def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[FrameworkOp]:
@@ -86,4 +88,5 @@ def _united(
         sum((part.traffic for part in parts), Traffic()),
         any(part.is_eager for part in parts),
         program,
+        any(part.is_asynchronous for part in parts),
     )
