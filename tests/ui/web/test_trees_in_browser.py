@@ -170,10 +170,21 @@ def test_lines_of_libraries_are_shown_on_request_with_sources(site, watched, rep
 def test_columns_are_chosen_and_rows_copied(site, watched, report_file):
     page = watched(permissions=["clipboard-read", "clipboard-write"])
     page.open(report_file(report(site, ["op"])), "op")
-    page.tab.get_by_text("Columns", exact=True).last.click()
+    menu = page.tab.locator(".tree-bar details.menu")
+    menu.locator("summary").click()
     page.tab.get_by_role("checkbox", name="params", exact=True).last.uncheck()
-    assert "params" not in page.tab.locator("thead").inner_text()
+    page.tab.get_by_role("checkbox", name="time", exact=True).last.uncheck()  # the menu stays open
+    head = page.tab.locator("thead")
+    assert "params" not in head.inner_text() and "time" not in head.inner_text()
+    menu.get_by_role("button", name="Default").click()
+    assert "time" in head.inner_text()
+    page.tab.get_by_role("checkbox", name="params", exact=True).last.uncheck()
     page.tab.keyboard.press("Escape")
+    assert not menu.evaluate("each => each.open")
+    address = page.tab.url
+    page.tab.reload()
+    page.wait("op")
+    assert page.tab.url == address and "params" not in head.inner_text()
     page.tab.get_by_role("button", name="Copy as CSV").click()
     page.tab.get_by_text("rows are in").wait_for()
     copied = page.tab.evaluate("navigator.clipboard.readText().catch(() => '')")

@@ -250,13 +250,14 @@ function tabsView(block, context) {
     },
     buttons,
   );
-  const opened = block.items.findIndex((item) => item.label === context.params?._tab);
+  const name = `_tab-${block.id}`;
+  const opened = block.items.findIndex((item) => item.label === context.params?.[name]);
   choose(Math.max(opened, 0), false);
   return el("div", list, panel);
 
   /** @param {number} chosen */
   function choose(chosen, isKept = true) {
-    if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });
+    if (isKept) context.look?.({ [name]: chosen ? block.items[chosen].label : "" });
     buttons.forEach((button, at) => {
       button.setAttribute("aria-selected", String(at === chosen));
       button.tabIndex = at === chosen ? 0 : -1;

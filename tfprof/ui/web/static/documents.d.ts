@@ -139,6 +139,7 @@ export interface RowBlock extends Common {
 /** Groups of blocks, of which one is shown at a time. */
 export interface TabsBlock extends Common {
   kind: "tabs";
+  id: string;
   items: { label: string; blocks: Block[] }[];
 }
 

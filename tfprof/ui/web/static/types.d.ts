@@ -116,7 +116,6 @@ export interface TreeState {
   /** The row that has the focus. */
   current: number;
   lines: Lines;
-  choosesColumns?: boolean;
 }
 /** Rows of a tree that are shown, with their depths. */
 export interface Lines {
