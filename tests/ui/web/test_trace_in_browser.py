@@ -548,3 +548,34 @@ def test_two_runs_show_the_same_step_at_the_same_place(way, watched, report_file
         page.tab.wait_for_function(apart, arg=1_000_000)
         assert page.tab.locator(".trace .tools > b").all_inner_texts() == ["slow", "fast"]
         page.check()
+
+
+def test_the_map_shows_the_whole_trace_and_moves_what_is_in_sight(page):
+    box = page.tab.locator(".trace-map").bounding_box()
+    before = view(page)  # the slowest step, a quarter of the trace
+    page.tab.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 8)
+    middle = moved(page, before)
+    assert sum(middle) / 2 == pytest.approx(sum(WHOLE) / 2, abs=20_000)
+    assert middle[1] - middle[0] == pytest.approx(before[1] - before[0], abs=5)
+    page.tab.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 8)
+    page.tab.mouse.down()
+    page.tab.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 8, steps=3)
+    page.tab.mouse.up()
+    chosen = moved(page, middle)
+    assert chosen[1] - chosen[0] == pytest.approx((WHOLE[1] - WHOLE[0]) * 0.1, rel=0.1)
+    page.check()
+
+
+def test_below_a_track_stands_how_busy_it_is(page):
+    whole(page)
+    label = page.tab.locator(".trace-label.track", has_text="Stream #14").bounding_box()
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    x = canvas["x"] + canvas["width"] * (600_000 - WHOLE[0]) / (WHOLE[1] - WHOLE[0])
+    for _ in range(50):  # the shares come after the first picture
+        page.tab.mouse.move(x, label["y"] + label["height"] - 4)
+        page.tab.mouse.move(x + 1, label["y"] + label["height"] - 3)
+        if page.tab.locator(".tooltip:not([hidden])").count():
+            break
+        page.tab.wait_for_timeout(50)
+    assert page.tab.locator(".tooltip").inner_text().startswith("Stream #14\nbusy 100.0 %")
+    page.check()

@@ -223,6 +223,16 @@ def test_a_process_is_busy_where_at_least_one_event_runs(many, first, span):
     assert [numbers(each["shares"]) for each in found] == [shares]
 
 
+def test_each_track_is_busy_by_itself_at_any_zoom():
+    made = model(track([(0, 40), (10, 20)]), track([(30, 20), (95, 10)], shift=5), track([]))
+    found = busy(made, 0, 100, 2, [], [0, 1, 2])
+    assert found["processes"] == []
+    assert {each["number"]: numbers(each["shares"]) for each in found["tracks"]} == {
+        0: [8000, 0], 1: [3000, 1000],
+    }  # fmt: skip
+    assert busy(made, 0, 100, 2, [0])["tracks"] == []
+
+
 def test_arrows_of_a_range_and_of_some_tracks(monkeypatch):
     made = model(
         track([(0, 5), (100, 5)]), track([(10, 5), (300, 5)]),
@@ -259,7 +269,8 @@ def test_counters_keep_the_highest_value_of_each_pixel():
         ("range", {"t0": "0", "t1": "1", "tracks": "3-0"}),
         ("difference", {"t0": "0", "t1": "1", "a0": "3", "a1": "2"}),
         ("nearest", {"tracks": "0"}), ("nearest", {"tracks": "4", "time": "0"}),
-        ("busy", {"t0": "0", "t1": "1", "processes": "1"}), ("search", {"text": "dur>"}),
+        ("busy", {"t0": "0", "t1": "1", "processes": "1"}),
+        ("busy", {"t0": "0", "t1": "1", "tracks": "7"}), ("search", {"text": "dur>"}),
     ],
 )  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(path, params):

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { traceShares } from "#static/trace_busy.js";
 import { traceMeaning } from "#static/trace_colours.js";
 import { traceNumbers } from "#static/trace_columns.js";
 import { TraceEmbedded } from "#static/trace_embedded.js";
@@ -8,6 +9,7 @@ import { traceIsShown } from "#static/trace_filter.js";
 import { TraceHits } from "#static/trace_hits.js";
 import { cutName } from "#static/trace_labels.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
+import { traceMapSpan } from "#static/trace_map.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
 import { traceAligned } from "#static/trace_pair.js";
@@ -33,7 +35,7 @@ function seen(changes = {}) {
 function shown(state) {
   return traceLayout(BLOCK, state).rows.map(({ kind, number }) => `${kind} ${number}`);
 }
-const HEIGHT = (lanes) => lanes * TRACE_LANE_PX + 5;
+const HEIGHT = (lanes) => lanes * TRACE_LANE_PX + 8;
 
 test("a process has its counters and tracks below it, one without any is left out", () => {
   const layout = traceLayout(BLOCK, seen());
@@ -292,4 +294,19 @@ test("a name that does not fit is cut in the middle, once", () => {
   assert.equal(cutName("Stream #14(Compute)", widthOf, 190), "Stream #14(Compute)");
   assert.equal(cutName("Stream #14(Compute)", widthOf, 150), "Stream #1…pute)");
   assert.equal(cutName("Stream #14(Compute)", widthOf, 10), "St…pute)");
+});
+
+test("what is in sight moves along on the map, a drag elsewhere chooses anew, a click goes there", () => {
+  assert.deepEqual(traceMapSpan([100, 200], 150, 180, false), [130, 230]);
+  assert.deepEqual(traceMapSpan([100, 200], 600, 400, false), [400, 600]);
+  assert.deepEqual(traceMapSpan([100, 200], 600, 600, true), [550, 650]);
+  assert.deepEqual(traceMapSpan([100, 200], 150, 150, true), [100, 200]);
+});
+
+test("busy shares of processes and of tracks are told apart", () => {
+  const shares = { data: btoa("\x88\x27\x00"), n: 2 }; // 5000, 0
+  const answer = { t0: 0, t1: 10, processes: [{ number: 0, shares }], tracks: [{ number: 3, shares }] };
+  const { byRow } = traceShares(answer);
+  assert.deepEqual([...byRow.keys()], ["process 0", "track 3"]);
+  assert.deepEqual([...(byRow.get("track 3") ?? [])], [0.5, 0]);
 });

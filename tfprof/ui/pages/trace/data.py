@@ -79,7 +79,8 @@ def _flows(model: TraceModel, params: Params) -> dict[str, Any]:
 
 def _busy(model: TraceModel, params: Params) -> dict[str, Any]:
     numbers = _numbers(params.get("processes", "all"), len(model.processes), "process")
-    return busy(model, *_times(params), _pixels(params), numbers)
+    tracks = _numbers(params.get("tracks", ""), len(model.tracks), "track")
+    return busy(model, *_times(params), _pixels(params), numbers, tracks)
 
 
 def _counters(model: TraceModel, params: Params) -> dict[str, Any]:

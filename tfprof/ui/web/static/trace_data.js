@@ -109,10 +109,11 @@ class TraceServed {
    * @param {number} t0
    * @param {number} t1
    * @param {number} pixels
-   * @param {string} processes
+   * @param {string} processes All of them if empty.
+   * @param {string} tracks
    */
-  busy(t0, t1, pixels, processes) {
-    return this.ask("busy", { t0, t1, pixels, processes });
+  busy(t0, t1, pixels, processes, tracks) {
+    return this.ask("busy", { t0, t1, pixels, processes, tracks });
   }
 
   /**

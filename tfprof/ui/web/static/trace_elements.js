@@ -16,6 +16,10 @@ import { TRACE_KEYS } from "./trace_input.js";
 export function traceElements(block, state, view) {
   const canvas = el("canvas.trace-canvas", { "aria-hidden": "true" });
   const ruler = el("canvas.trace-ruler", { "aria-hidden": "true" });
+  const map = el("canvas.trace-map", {
+    "aria-hidden": "true",
+    title: "The whole trace: drag to go elsewhere",
+  });
   const labels = el("div.trace-labels");
   const spacer = el("div.trace-spacer");
   const sheet = el("div.trace-sheet", labels, canvas);
@@ -29,6 +33,7 @@ export function traceElements(block, state, view) {
       "aria-label":
         "Timeline: w, a, s and d zoom and move, arrows go from event to event, “?” shows all keys",
     },
+    map,
     el("div.trace-top", corner, ruler),
     scroller,
   );
@@ -62,6 +67,7 @@ export function traceElements(block, state, view) {
   return {
     canvas,
     ruler,
+    map,
     labels,
     spacer,
     sheet,

@@ -268,8 +268,10 @@ export class TraceEmbedded {
     return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
   }
 
+  // Of all tracks, or of processes alone where those of tracks did not fit.
   busy() {
-    return this.ask("busy", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
+    const whole = { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS };
+    return this.ask("busy", { ...whole, tracks: "all" }).catch(() => this.ask("busy", whole));
   }
 
   difference() {

@@ -9,6 +9,7 @@ export const TRACE_KEYS = [
   ["a, d · drag", "go left and right"],
   ["Page up, Page down · wheel", "scroll through the tracks"],
   ["0", "the whole trace"],
+  ["drag on the strip on top", "what of the whole trace is in sight"],
   ["9", "the slowest whole step"],
   ["f", "what is selected, or the whole trace"],
   ["click", "select an event: all that is known of it is shown beside"],

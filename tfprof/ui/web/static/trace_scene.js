@@ -37,9 +37,9 @@ export class TraceScene {
     this.layout = traceLayout(state.block, state);
   }
 
-  // Processes whose rows are in sight.
-  get processes() {
-    return this.visible.rows.filter(({ kind }) => kind === "process").map(({ number }) => number);
+  // What is in sight.
+  get seen() {
+    return [...this.visible.pinned, ...this.visible.rows];
   }
 
   relayout() {
@@ -70,8 +70,7 @@ export class TraceScene {
     this.#flows(palette);
     const seen = this.#rowOf(state.event?.track);
     if (state.event && seen) painter.outline(this.#rect(seen, state.event), palette);
-    for (const row of [...this.visible.rows, ...this.visible.pinned])
-      if (row.kind === "track") tracePrefetch(tiles, state, row.number);
+    for (const row of this.seen) if (row.kind === "track") tracePrefetch(tiles, state, row.number);
     if (tiles.isWaiting) painter.message("…", palette);
     if (tiles.error) painter.message(tiles.error, palette);
   }
@@ -85,7 +84,7 @@ export class TraceScene {
   #row(row, tiles, palette, hits) {
     const { painter, state } = this;
     painter.ground(row, palette, row.kind === "track" && state.track === row.number);
-    if (row.kind === "process") this.busy.draw(painter, row, palette);
+    if (row.kind !== "counter") this.busy.draw(painter, row, palette);
     if (row.kind === "track")
       this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, hits);
     if (row.kind === "counter") {
@@ -96,9 +95,7 @@ export class TraceScene {
 
   /** @param {number | undefined} track */
   #rowOf(track) {
-    return [...this.visible.pinned, ...this.visible.rows].find(
-      (row) => row.kind === "track" && row.number === track,
-    );
+    return this.seen.find((row) => row.kind === "track" && row.number === track);
   }
 
   /**
@@ -213,8 +210,8 @@ export class TraceScene {
       const busy = `busy ${numberText(mark.busy, "ps")}; longest: ${mark.name}`;
       return [`${counted(mark.count)} events in ${span}`, busy, "click to zoom in"];
     }
-    if (row?.kind === "process") return this.busy.words(row.number, this.state.timeAt(x));
-    const series = row?.kind === "counter" ? this.counters.get(row.number) : null;
+    if (row && row.kind !== "counter") return this.busy.words(row, this.state.timeAt(x));
+    const series = row ? this.counters.get(row.number) : null;
     const { counters } = this.state.block;
     return row && series
       ? [counters[row.number].name, ...traceCounterValues(series, this.state.timeAt(x))]

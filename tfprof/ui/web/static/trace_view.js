@@ -15,6 +15,7 @@ import { TraceFlows } from "./trace_flows.js";
 import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
+import { TraceMap } from "./trace_map.js";
 import { moveTraceRow } from "./trace_order.js";
 import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
@@ -114,6 +115,7 @@ class TraceView {
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
+    this.map = new TraceMap(this.parts.map, data, this.state, () => this.redraw());
     this.names = new TraceLabels(
       this.parts.labels,
       this.state,
@@ -193,6 +195,7 @@ class TraceView {
     this.state.width = width;
     this.painter.resize(width, height);
     this.rulerPainter.resize(width, TRACE_RULER_PX);
+    this.map.resize(this.parts.frame.clientWidth);
     this.parts.sheet.style.height = `${height}px`;
     this.parts.spacer.style.height = `${Math.max(layout.pinnedHeight + layout.height - height, 0)}px`;
     this.redraw();
@@ -227,8 +230,9 @@ class TraceView {
     this.palette ??= new TracePalette(this.section);
     this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
+    this.map.draw(this.palette);
     this.names.draw(this.scene.visible);
-    this.busy.update(this.scene.processes);
+    this.busy.update(this.scene.seen);
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
@@ -263,9 +267,7 @@ class TraceView {
     this.redraw();
     if (!this.#isOpening) return;
     this.#isOpening = false;
-    const row = this.scene.layout.rows.find(
-      ({ kind, number }) => kind === "process" && this.busy.isBusy(number),
-    );
+    const row = this.scene.layout.rows.find((each) => each.kind === "process" && this.busy.isBusy(each));
     if (row) this.parts.scroller.scrollTop = row.y;
   }
 

@@ -172,6 +172,12 @@ export interface Row {
   isPinned?: boolean;
 }
 export type SeenRow = Row & { top: number };
+/** Shares of pixels of equal length from `t0` to `t1`, by kind and number of a row. */
+export interface BusyShares {
+  t0: number;
+  t1: number;
+  byRow: Map<string, Float64Array>;
+}
 export interface Visible {
   pinned: SeenRow[];
   rows: SeenRow[];
