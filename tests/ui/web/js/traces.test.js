@@ -13,7 +13,8 @@ import { traceMapSpan } from "#static/trace_map.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
 import { traceAligned } from "#static/trace_pair.js";
-import { spanOfSteps, TraceState } from "#static/trace_state.js";
+import { TraceScene } from "#static/trace_scene.js";
+import { numbersOf, numbersText, spanOfSteps, TraceState } from "#static/trace_state.js";
 import { traceArguments } from "#static/trace_terms.js";
 
 const BLOCK = {
@@ -309,4 +310,29 @@ test("busy shares of processes and of tracks are told apart", () => {
   const { byRow } = traceShares(answer);
   assert.deepEqual([...byRow.keys()], ["process 0", "track 3"]);
   assert.deepEqual([...(byRow.get("track 3") ?? [])], [0.5, 0]);
+});
+
+test("numbers of tracks in an address, and back", () => {
+  assert.equal(numbersText([7, 0, 2, 1, 4]), "0-2,4,7");
+  assert.equal(numbersText([]), "");
+  assert.deepEqual([...numbersOf("0-2,4,9", 5)], [0, 1, 2, 4]);
+  assert.deepEqual([...numbersOf(undefined, 5)], []);
+});
+
+test("a drag over the picture takes the tracks between, and all of a folded process", () => {
+  const between = (state, y, other) => {
+    const scene = new TraceScene(state);
+    scene.visible = traceVisible(scene.layout, 0, 1000);
+    return [...scene.tracksBetween(y, other)];
+  };
+  const python = 24 + HEIGHT(3); // below the heading and the track of the host
+  assert.deepEqual(between(seen(), 30, 50), [0]);
+  assert.deepEqual(between(seen(), python + 24 + 40 + 2, 30), [0, 1]);
+  assert.deepEqual(between(seen(), python + 2, python + 10), []); // an open heading: no track of it
+  assert.deepEqual(between(seen({ folded: new Set([1]) }), python + 2, python + 10), [1, 2]);
+  // What scrolls below pinned tracks is not there.
+  const state = seen({ pinned: new Set([2]) });
+  const scene = new TraceScene(state);
+  scene.visible = traceVisible(scene.layout, 24 + 20, 1000);
+  assert.deepEqual([...scene.tracksBetween(1, 10)], [2]);
 });

@@ -6,6 +6,7 @@ import { countOf, numberText } from "./format.js";
 import { tableView } from "./table.js";
 import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
+import { numbersText } from "./trace_state.js";
 
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Context, Span } from "./types" */
@@ -42,7 +43,7 @@ export class TracePanel {
 
   // The trace as a whole is there while nothing is selected.
   #fold() {
-    this.all.hidden = Boolean(this.state.event || this.state.range || this.state.track !== null);
+    this.all.hidden = Boolean(this.state.event || this.state.range || this.state.tracks.size);
   }
 
   #all() {
@@ -61,9 +62,9 @@ export class TracePanel {
     this.#turn += 1;
     const turn = this.#turn;
     const { state, data } = this;
-    const track = state.track === null ? "" : String(state.track);
+    const tracks = numbersText(state.tracks);
     this.#fold();
-    if (!state.range && !track) {
+    if (!state.range && !tracks) {
       this.range.replaceChildren(...(state.base ? [this.#base(state.base)] : []));
       return;
     }
@@ -75,12 +76,12 @@ export class TracePanel {
     const isPair = base && range && (base[0] !== range[0] || base[1] !== range[1]);
     for (const [ask, draw] of [
       ...(isPair
-        ? [[() => data.difference(base, range, track || "all"), this.#difference]]
+        ? [[() => data.difference(base, range, tracks || "all"), this.#difference]]
         : [[data.range, this.#names]]),
       [data.events, this.#events],
     ]) {
       try {
-        parts.push(...draw.call(this, await ask.call(data, t0, t1, track)));
+        parts.push(...draw.call(this, await ask.call(data, t0, t1, tracks)));
       } catch (error) {
         parts.push(
           el(
@@ -100,7 +101,7 @@ export class TracePanel {
   #offer() {
     return el(
       "p.quiet",
-      "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ",
+      "Select an event by a click, a range of all tracks by dragging on the ruler, of some by dragging over them with Shift, a track by its name. ",
       el(
         "button",
         { onclick: () => this.acts.ranges.select([this.state.block.t0, this.state.block.t1]) },
@@ -133,11 +134,15 @@ export class TracePanel {
   #heading(t0, t1) {
     const { state } = this;
     const when = state.range ? spanText([t0, t1]) : "The whole time";
-    const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
+    const names = [...state.tracks].map((track) => state.block.tracks[track].name);
+    const where = names.length > 1 ? `${names.length} tracks` : (names[0] ?? "all tracks");
     const isBase = state.base && state.range?.every((time, at) => time === state.base?.[at]);
     return el(
       "div.trace-range-head",
-      el("h2.trace-heading", `${when}, ${where}`),
+      el("h2.trace-heading", { title: names.join("\n") || null }, `${when}, ${where}`),
+      state.range && names.length
+        ? el("button", { onclick: () => this.acts.ranges.allTracks() }, "All tracks")
+        : null,
       state.range && !isBase
         ? el(
             "button",

@@ -12,7 +12,7 @@ import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
 /** @import { TraceFlows } from "./trace_flows.js" */
 /** @import { TraceHits } from "./trace_hits.js" */
 /** @import { TraceState } from "./trace_state.js" */
-/** @import { Mark, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
+/** @import { Mark, Row, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
 
 export class TraceScene {
   /** @type {Visible} */
@@ -65,8 +65,9 @@ export class TraceScene {
     painter.clipped(top, painter.height - top, () => drawRows(this.visible.rows));
     drawRows(this.visible.pinned);
     painter.steps(this.steps, state, palette);
+    const rows = state.tracks.size ? this.seen.filter((row) => this.#isSelected(row)) : null;
     if (state.base) painter.range(...state.base, state, palette, true);
-    if (state.range) painter.range(...state.range, state, palette);
+    if (state.range) painter.range(...state.range, state, palette, false, rows);
     this.#flows(palette);
     const seen = this.#rowOf(state.event?.track);
     if (state.event && seen) painter.outline(this.#rect(seen, state.event), palette);
@@ -83,7 +84,7 @@ export class TraceScene {
    */
   #row(row, tiles, palette, hits) {
     const { painter, state } = this;
-    painter.ground(row, palette, row.kind === "track" && state.track === row.number);
+    painter.ground(row, palette, this.#isSelected(row));
     if (row.kind !== "counter") this.busy.draw(painter, row, palette);
     if (row.kind === "track")
       this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, hits);
@@ -91,6 +92,36 @@ export class TraceScene {
       const series = this.counters.get(row.number);
       if (series) drawTraceCounter(painter, row, series, state, palette);
     }
+  }
+
+  /** @param {Row} row */
+  #isSelected(row) {
+    return row.kind === "track" && this.state.tracks.has(row.number);
+  }
+
+  /**
+   * Tracks between two heights of the picture; those of folded processes with them.
+   *
+   * @param {number} y
+   * @param {number} other
+   * @returns {Set<number>}
+   */
+  tracksBetween(y, other) {
+    const { block, folded, order } = this.state;
+    const [top, bottom] = [Math.min(y, other), Math.max(y, other)];
+    const rows = this.seen.filter((row) => {
+      const begin = row.isPinned ? row.top : Math.max(row.top, this.layout.pinnedHeight);
+      return begin <= bottom && row.top + row.height > top;
+    });
+    return new Set(
+      rows.flatMap(({ kind, number }) =>
+        kind === "track"
+          ? [number]
+          : kind === "process" && folded.has(number)
+            ? order.filter((track) => block.tracks[track].process === number)
+            : [],
+      ),
+    );
   }
 
   /** @param {number | undefined} track */

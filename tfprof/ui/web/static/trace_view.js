@@ -119,7 +119,7 @@ class TraceView {
     this.names = new TraceLabels(
       this.parts.labels,
       this.state,
-      (track) => this.ranges.selectTrack(track),
+      (track, isAdded) => this.ranges.selectTrack(track, isAdded),
       (row, other) => moveTraceRow(this.state, this.scene.layout, row, other),
     );
     this.#build();
@@ -352,9 +352,9 @@ class TraceView {
   selectNothing() {
     const { state } = this;
     this.parts.keys.hidden = true;
-    if (!state.event && !state.range && state.track === null) return;
-    const hadRange = state.range || state.track !== null;
-    [state.event, state.range, state.track] = [null, null, null];
+    if (!state.event && !state.range && !state.tracks.size) return;
+    const hadRange = state.range || state.tracks.size;
+    [state.event, state.range, state.tracks] = [null, null, new Set()];
     this.say("");
     this.panel.showEvent(null);
     this.search.selected();
