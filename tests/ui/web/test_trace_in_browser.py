@@ -234,6 +234,8 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     page.tab.locator(".trace-range [data-block=names]").wait_for()
     events = page.tab.locator(".trace-range [data-block=events]")
     events.wait_for()
+    inside = page.tab.locator(".trace-range").get_by_role("button", name="Flame graph")
+    assert inside.get_attribute("aria-pressed") == "true"
     events.locator("tbody tr", has_text="tiny").first.click()
     page.tab.locator(".trace-details").wait_for()
     assert page.tab.locator(".trace-details h2").inner_text() == "tiny"

@@ -45,16 +45,17 @@ export function traceShares({ t0, t1, processes, tracks }) {
  */
 export function drawTraceShares(context, shares, { t0, t1, bottom, height, width, xOf, from, colour }) {
   const each = (t1 - t0) / shares.length;
+  const first = Math.max(0, Math.floor((from - t0) / each));
+  let end = Math.max(xOf(t0 + first * each), -1);
   context.beginPath();
-  context.moveTo(-1, bottom);
-  for (let at = Math.max(0, Math.floor((from - t0) / each)); at < shares.length; at += 1) {
-    const x = xOf(t0 + at * each);
-    if (x > width) break;
+  context.moveTo(end, bottom);
+  for (let at = first; at < shares.length && end < width; at += 1) {
     const y = bottom - shares[at] * height;
-    context.lineTo(Math.max(x, -1), y);
-    context.lineTo(Math.min(xOf(t0 + (at + 1) * each), width + 1), y);
+    context.lineTo(end, y);
+    end = Math.min(xOf(t0 + (at + 1) * each), width + 1);
+    context.lineTo(end, y);
   }
-  context.lineTo(width + 1, bottom);
+  context.lineTo(end, bottom);
   context.globalAlpha = 0.55;
   context.fillStyle = colour;
   context.fill();

@@ -83,6 +83,15 @@ class TraceServed {
    * @param {number} t1
    * @param {string} tracks
    */
+  calls(t0, t1, tracks) {
+    return this.ask("calls", { t0, t1, tracks });
+  }
+
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   events(t0, t1, tracks) {
     return this.ask("events", { t0, t1, tracks });
   }

@@ -7,6 +7,7 @@ import { tableView } from "./table.js";
 import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
 import { numbersText } from "./trace_state.js";
+import { treeView } from "./tree.js";
 
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Context, Span } from "./types" */
@@ -77,7 +78,10 @@ export class TracePanel {
     for (const [ask, draw] of [
       ...(isPair
         ? [[() => data.difference(base, range, tracks || "all"), this.#difference]]
-        : [[data.range, this.#names]]),
+        : [
+            [data.range, this.#names],
+            [data.calls, this.#calls],
+          ]),
       [data.events, this.#events],
     ]) {
       try {
@@ -179,6 +183,12 @@ export class TracePanel {
     const busy = `${countOf(found.n_events, "event")}, ${numberText(found.busy_ps, "ps")} of self time together.`;
     const names = unpacked(found.table.cells[0]);
     return [el("p", { role: "status" }, busy), this.#table(found.table, (row) => this.acts.find(names[row]))];
+  }
+
+  /** @param {any} found */
+  #calls({ tree }) {
+    const view = treeView(tree, { ...this.context, params: {}, look: () => {} });
+    return tree.n_rows > 1 ? [view] : [];
   }
 
   /** @param {any} found */
