@@ -51,6 +51,9 @@ export interface ChartData {
   unit: string;
   xUnit: string;
   series: (Series & { values: number[]; colour: string; pale?: boolean })[];
+  /** What of `x` is shown, if not all; and shows another part, null for all. */
+  span?: Span | null;
+  zoom?: (span: Span | null) => void;
 }
 export type Scale = ((value: number) => number) & { ticks: number[] };
 
