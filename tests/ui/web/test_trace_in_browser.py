@@ -239,6 +239,15 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     events.locator("tbody tr", has_text="tiny").first.click()
     page.tab.locator(".trace-details").wait_for()
     assert page.tab.locator(".trace-details h2").inner_text() == "tiny"
+    assert page.tab.locator(".trace-links a").count() == 0
+    page.tab.evaluate("() => history.replaceState(null, '', '#/trace?find=MatMul')")
+    page.tab.reload()
+    page.wait("trace")
+    page.tab.locator(".trace-links a", has_text="ops").click()
+    page.wait("op-stats")
+    assert "dense/MatMul" in page.tab.locator("[data-block=ops] tbody").inner_text()
+    page.go("trace")
+    drawn(page)
     page.tab.locator(".trace-label.track .name", has_text="pool").click()
     said(page, ".trace-heading", "pool$")
     page.check()

@@ -139,6 +139,10 @@ class Site:
             from tfprof.ui.pages.trace.statements import sql_data
 
             return sql_data(opened, rest, params)
+        if rest == "links":
+            from tfprof.ui.pages.trace.event_links import links_data
+
+            return links_data(opened, params)
         return trace_data(opened.events(), rest, params)
 
     def documents(self, page_id: str, run: str = "") -> Iterator[Document]:

@@ -44,6 +44,15 @@ class TraceServed {
   }
 
   /**
+   * Pages with more on an event.
+   *
+   * @param {string} id
+   */
+  async links(id) {
+    return (await this.ask("links", { id })).links;
+  }
+
+  /**
    * @param {string} text
    * @param {boolean} isRegex
    */

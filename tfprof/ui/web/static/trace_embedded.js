@@ -287,6 +287,10 @@ export class TraceEmbedded {
     return Promise.reject(new Error("“tfprof ui” compares ranges; a report holds sums of whole steps only."));
   }
 
+  links() {
+    return Promise.resolve([]);
+  }
+
   hasSql() {
     return Promise.resolve(false);
   }

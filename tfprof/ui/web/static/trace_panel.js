@@ -33,8 +33,25 @@ export class TracePanel {
 
   /** @param {any} event */
   showEvent(event) {
-    this.event.replaceChildren(...(event ? [traceDetails(event, this.acts)] : []));
+    const links = el("p.trace-links");
+    this.event.replaceChildren(...(event ? [traceDetails(event, this.acts, links)] : []));
+    if (event) this.#lead(event.id, links);
     this.#fold();
+  }
+
+  /**
+   * Adds the ways to pages with more on an event.
+   *
+   * @param {string} id
+   * @param {HTMLElement} links
+   */
+  async #lead(id, links) {
+    const run = this.state.block.of_run;
+    const found = await this.data.links(id).catch(() => []);
+    const ways = found.map((/** @type {any} */ { page, label, params }) =>
+      el("a", { href: this.context.address(page, run ? { ...params, run } : params) }, label),
+    );
+    if (ways.length) links.append(el("span.quiet", "More on it: "), ...ways);
   }
 
   /** @param {any} error */
