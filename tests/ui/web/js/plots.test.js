@@ -58,7 +58,7 @@ test("a part of a chart has the values in it, and those that hold at its begin a
   assert.deepEqual(placesWithin(x, [11, 12]), [1, 2]);
 });
 
-test("zooming keeps its place, and the whole is no part", () => {
+test("zooming keeps its place, and the whole is not a part", () => {
   assert.deepEqual(zoomedSpan([0, 100], 0.5, 20, [0, 100]), [10, 60]);
   assert.deepEqual(zoomedSpan([10, 60], 2, 50, [0, 100]), [0, 70]);
   assert.equal(zoomedSpan([10, 60], 3, 30, [0, 100]), null);

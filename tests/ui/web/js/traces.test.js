@@ -304,7 +304,7 @@ test("what is in sight moves along on the map, a drag elsewhere chooses anew, a 
   assert.deepEqual(traceMapSpan([100, 200], 150, 150, true), [100, 200]);
 });
 
-test("busy shares of processes and of tracks are told apart", () => {
+test("busy shares of processes and of tracks do not mix", () => {
   const shares = { data: btoa("\x88\x27\x00"), n: 2 }; // 5000, 0
   const answer = { t0: 0, t1: 10, processes: [{ number: 0, shares }], tracks: [{ number: 3, shares }] };
   const { byRow } = traceShares(answer);

@@ -78,7 +78,12 @@ def named_by(model: TraceModel, event_id: str) -> Named:
     elif program:
         instructions += [match[1] if (match := _TEXT.match(long_name)) else "", name]
     ops = (
-        [_text(arguments, "tf_op"), _text(arguments, "annotation").partition("#")[0], long_name]
+        [
+            _text(arguments, "tf_op"),
+            _text(arguments, "name"),
+            _text(arguments, "annotation").partition("#")[0],
+            long_name,
+        ]
         if not program or "tf_op" in arguments
         else []
     )
