@@ -7,6 +7,7 @@ import { el, sideStep } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
+import { programTextView } from "./program_text.js";
 import { tableView } from "./table.js";
 import { traceView } from "./trace_view.js";
 import { treeView } from "./tree.js";
@@ -31,6 +32,7 @@ const VIEWS = {
   "live-memory": liveView,
   buffers: buffersView,
   "code-lines": codeLinesView,
+  "program-text": programTextView,
   trace: traceView,
 };
 

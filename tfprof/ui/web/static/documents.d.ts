@@ -397,6 +397,16 @@ export interface BuffersBlock extends Common {
   at_peak: Column<number>;
 }
 
+/** The text of a compiled program, which the data of `path` holds as `text`. */
+export interface ProgramTextBlock extends Common {
+  kind: "program-text";
+  id: string;
+  path: string;
+  params: Params;
+  /** Name of a file to save it as. */
+  file: string;
+}
+
 /** Lines of source files with their costs. */
 export interface CodeLinesBlock extends Common {
   kind: "code-lines";
@@ -475,4 +485,5 @@ export type Block =
   | LiveBlock
   | BuffersBlock
   | CodeLinesBlock
+  | ProgramTextBlock
   | TraceBlock;
