@@ -1,4 +1,4 @@
-"""The text of a compiled program: a block that asks for it once it is opened."""
+"""The text of a compiled program: a block whose data come when it is opened."""
 
 from __future__ import annotations
 
