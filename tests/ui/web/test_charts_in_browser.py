@@ -2,8 +2,11 @@
 
 import pytest
 
+from tests.captures.tools.oracle import folder
+from tfprof.inputs.open_paths import open_paths
 from tfprof.ui.pages.document import Page
-from tfprof.ui.web.report import one_page
+from tfprof.ui.pages.site import Site
+from tfprof.ui.web.report import one_page, report
 
 pytestmark = [pytest.mark.browser, pytest.mark.one_engine]
 
@@ -67,4 +70,21 @@ def test_a_drag_shows_a_part_of_the_time_and_the_address_has_it(watched, report_
     assert "to 100 ms" in shown.inner_text() and not shown.inner_text().startswith("90")
     page.tab.get_by_role("button", name="Whole").click()
     assert shown.count() == 0 and "_span" not in page.tab.url
+    page.check()
+
+
+def test_a_part_of_memory_over_time_leads_to_the_same_part_of_the_timeline(watched, report_file):
+    site = Site(open_paths([folder("cpu-memory-bfc")]))
+    page = watched().open(report_file(report(site, ["memory", "trace"])) + "#/memory", "memory")
+    plot = page.tab.locator(".plot").first
+    plot.focus()
+    page.tab.keyboard.press("ArrowRight")
+    page.tab.keyboard.press("+")
+    link = page.tab.get_by_role("link", name="in the timeline")
+    seen = page.tab.url.partition("_span-")[2].partition("=")[2].split("%7E")
+    link.click()
+    page.wait("trace")
+    page.tab.wait_for_selector(".trace[data-view]")
+    view = page.tab.locator(".trace").get_attribute("data-view").split()
+    assert [int(each) / 1e9 for each in view] == pytest.approx([float(each) for each in seen])
     page.check()

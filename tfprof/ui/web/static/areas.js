@@ -149,7 +149,16 @@ export function areas(block, { x, series, unit, xUnit, plot, span, zoom = () => 
       "p.quiet",
       `${numberText(from, xUnit)} to ${numberText(to, xUnit)} `,
       el("button", { title: "All of the time (double click)", onclick: () => zoom(null) }, "Whole"),
+      " ",
+      timeline(),
     );
+  }
+
+  // What ran then.
+  function timeline() {
+    if (!block.timeline_ps || !context) return null;
+    const [t0, t1] = [from, to].map((time) => String(Math.round(time * (block.timeline_ps ?? 0))));
+    return el("a", { href: context.address("trace", { t0, t1 }) }, "in the timeline");
   }
 
   function hide() {

@@ -211,6 +211,8 @@ export interface ChartBlock extends Common {
   hidden?: string[];
   /** A click sets `param` of the address to one of `keys`, or to x; and `also`. */
   choose?: { param: string; keys?: string[]; also?: Params };
+  /** How many ps of the timeline one of x is, if both begin together. */
+  timeline_ps?: number;
   /** Of a heat map: a text for each cell. */
   details?: string[][];
   /** The page that has all of it, and the words that lead there. */
