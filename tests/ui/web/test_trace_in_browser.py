@@ -621,3 +621,19 @@ def test_a_drag_over_tracks_selects_a_range_of_these_alone(server, watched):
     said(page, ".trace-heading", ", all tracks$")
     said(page, ".trace-range [data-block=names]", "MatMul")
     page.check()
+
+
+def test_a_line_at_the_pointer_shows_its_time(page):
+    whole(page)
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    cursor = page.tab.locator(".trace-cursor")
+    assert cursor.is_hidden()
+    x = canvas["x"] + canvas["width"] * (1_500_000 - WHOLE[0]) / (WHOLE[1] - WHOLE[0])
+    page.tab.mouse.move(x, canvas["y"] + 80)
+    assert cursor.is_visible()
+    assert cursor.bounding_box()["x"] == pytest.approx(x, abs=1.5)
+    value, unit = cursor.inner_text().split()
+    assert unit == "µs" and float(value) == pytest.approx(1.5, abs=0.01)
+    page.tab.mouse.move(5, 5)
+    assert cursor.is_hidden()
+    page.check()

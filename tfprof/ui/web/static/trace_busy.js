@@ -49,11 +49,12 @@ export function drawTraceShares(context, shares, { t0, t1, bottom, height, width
   let end = Math.max(xOf(t0 + first * each), -1);
   context.beginPath();
   context.moveTo(end, bottom);
-  for (let at = first; at < shares.length && end < width; at += 1) {
-    const y = bottom - shares[at] * height;
-    context.lineTo(end, y);
-    end = Math.min(xOf(t0 + (at + 1) * each), width + 1);
-    context.lineTo(end, y);
+  for (let at = first; at < shares.length && end < width; ) {
+    const share = shares[at];
+    while (at < shares.length && shares[at] === share) at += 1;
+    context.lineTo(end, bottom - share * height);
+    end = Math.min(xOf(t0 + at * each), width + 1);
+    context.lineTo(end, bottom - share * height);
   }
   context.lineTo(end, bottom);
   context.globalAlpha = 0.55;

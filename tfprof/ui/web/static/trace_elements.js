@@ -21,6 +21,7 @@ export function traceElements(block, state, view) {
     title: "The whole trace: drag to go elsewhere",
   });
   const labels = el("div.trace-labels");
+  const cursor = el("div.trace-cursor", { "aria-hidden": "true", hidden: true }, el("span"));
   const spacer = el("div.trace-spacer");
   const sheet = el("div.trace-sheet", labels, canvas);
   const scroller = el("div.trace-scroller", { onscroll: () => view.redraw() }, sheet, spacer);
@@ -36,6 +37,7 @@ export function traceElements(block, state, view) {
     map,
     el("div.trace-top", corner, ruler),
     scroller,
+    cursor,
   );
   const status = el("p.trace-status", { role: "status" });
   const about = el("p.quiet.trace-about", { title: block.about }, block.about);
@@ -69,6 +71,7 @@ export function traceElements(block, state, view) {
     ruler,
     map,
     labels,
+    cursor,
     spacer,
     sheet,
     scroller,

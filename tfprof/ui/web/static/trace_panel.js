@@ -199,7 +199,16 @@ export class TracePanel {
   #names(found) {
     const busy = `${countOf(found.n_events, "event")}, ${numberText(found.busy_ps, "ps")} of self time together.`;
     const names = unpacked(found.table.cells[0]);
-    return [el("p", { role: "status" }, busy), this.#table(found.table, (row) => this.acts.find(names[row]))];
+    const { tracks, block } = this.state;
+    const n_derived = [...tracks].filter((track) => block.tracks[track].is_derived).length;
+    const left_out =
+      n_derived && n_derived < tracks.size
+        ? ` Without ${countOf(n_derived, "track")} made of others, which would count the same time again.`
+        : "";
+    return [
+      el("p", { role: "status" }, busy + left_out),
+      this.#table(found.table, (row) => this.acts.find(names[row])),
+    ];
   }
 
   /** @param {any} found */

@@ -341,12 +341,28 @@ class TraceView {
 
   /** @param {any} event */
   hover(event) {
+    this.#point(event);
     const isOver = event?.target === this.parts.canvas;
     const hit = isOver ? this.scene.hit(this.data.tiles, event.offsetX, event.offsetY) : null;
     this.parts.canvas.style.cursor = hit?.mark ? "pointer" : "default";
     const lines = hit ? this.scene.wordsOf(hit, event.offsetX) : [];
     if (lines.length) showTip(lines, event.clientX, event.clientY);
     else hideTip();
+  }
+
+  /**
+   * A line through all tracks where the pointer is, with its time.
+   *
+   * @param {any} event
+   */
+  #point(event) {
+    const { canvas, ruler, cursor, labels } = this.parts;
+    const x = event?.target === canvas || event?.target === ruler ? event.offsetX : -1;
+    cursor.hidden = x < 0 || x > this.state.width;
+    if (cursor.hidden) return;
+    cursor.style.left = `${labels.offsetWidth + x}px`;
+    cursor.classList.toggle("to-left", x > this.state.width / 2);
+    cursor.firstChild.textContent = traceTimeText(this.state.timeAt(x), this.state.psPerPixel);
   }
 
   selectNothing() {
