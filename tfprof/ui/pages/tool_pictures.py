@@ -280,7 +280,8 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         ),
     ]
     texts = [
-        (name, name, [str(row[name] or "") for row in rows]) for name in ("category", "provenance")
+        (name, label, [str(row[name] or "") for row in rows])
+        for name, label in (("category", "category"), ("provenance", "framework op"))
     ]
     names = ["all ops", *(str(row["name"]) for row in rows[1:])]
     listed = Names(run, params).of("hlo-stats")
