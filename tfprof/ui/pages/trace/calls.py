@@ -96,11 +96,12 @@ def joined(names: Int64Array, parents: Int64Array, times: Int64Array) -> Calls:
         parents: The slice around each, -1 without one, shape (n,).
         times: Time of each, ps, shape (n,).
     """
-    outer = np.flatnonzero(parents < 0)
+    outer, inner = np.flatnonzero(parents < 0), np.flatnonzero(parents >= 0)
     row_of = np.zeros(len(names), np.int64)
     rows = [(np.array([-1]), np.array([-1]), np.array([times[outer].sum()]),
              np.array([len(outer)]))]  # fmt: skip
     n_names = int(names.max(initial=0)) + 1
+    is_open = np.zeros(len(names), np.bool_)
     so_far, level = 1, outer
     while len(level):
         around = np.where(parents[level] < 0, 0, row_of[parents[level]])
@@ -109,9 +110,10 @@ def joined(names: Int64Array, parents: Int64Array, times: Int64Array) -> Calls:
         sums = exact_sums(at, times[level], len(keys))
         rows.append((keys % n_names, keys // n_names, sums, np.bincount(at, minlength=len(keys))))
         so_far += len(keys)
-        is_open = np.zeros(len(names), np.bool_)
+        is_open[:] = False
         is_open[level] = True
-        level = np.flatnonzero((parents >= 0) & is_open[parents])
+        is_next = is_open[parents[inner]]
+        level, inner = inner[is_next], inner[~is_next]
     return Calls(*(np.concatenate(each) for each in zip(*rows, strict=True)))
 
 

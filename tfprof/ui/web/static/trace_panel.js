@@ -115,6 +115,7 @@ export class TracePanel {
         break;
       }
       if (turn !== this.#turn) return;
+      this.range.replaceChildren(...parts);
     }
     if (turn === this.#turn) this.range.replaceChildren(...parts);
   }
