@@ -637,3 +637,24 @@ def test_a_line_at_the_pointer_shows_its_time(page):
     page.tab.mouse.move(5, 5)
     assert cursor.is_hidden()
     page.check()
+
+
+def test_notes_are_written_kept_and_deleted(page):
+    whole(page)
+    key(page, "t")
+    field = page.tab.locator(".trace-notes input")
+    assert field.input_value() == "note"
+    field.fill("warm-up ends <b>")
+    page.tab.wait_for_function("() => location.hash.includes('warm-up')")
+    page.tab.reload()
+    page.wait("trace")
+    drawn(page)
+    assert field.input_value() == "warm-up ends <b>"
+    key(page, ".")  # the first event of the track
+    page.tab.locator(".trace-details").wait_for()
+    key(page, "t")
+    page.tab.wait_for_function("() => document.querySelectorAll('.trace-notes input').length === 2")
+    page.tab.get_by_role("button", name="Delete the note").first.click()
+    page.tab.get_by_role("button", name="Delete the note").click()
+    page.tab.wait_for_function("() => !location.hash.includes('_notes')")
+    page.check()

@@ -11,6 +11,7 @@ import { cutName } from "#static/trace_labels.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
 import { traceMapSpan } from "#static/trace_map.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
+import { traceNotesOf, traceNotesText } from "#static/trace_notes.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
 import { traceAligned } from "#static/trace_pair.js";
 import { TraceScene } from "#static/trace_scene.js";
@@ -335,4 +336,15 @@ test("a drag over the picture takes the tracks between, and all of a folded proc
   const scene = new TraceScene(state);
   scene.visible = traceVisible(scene.layout, 24 + 20, 1000);
   assert.deepEqual([...scene.tracksBetween(1, 10)], [2]);
+});
+
+test("notes in an address, and back; nothing else is a note", () => {
+  const notes = [
+    { time: 5, words: 'a "b"|~ü' },
+    { time: 12.4, words: "" },
+  ];
+  assert.deepEqual(traceNotesOf(traceNotesText(notes)), [notes[0], { time: 12, words: "" }]);
+  assert.equal(traceNotesText([]), "");
+  for (const text of [undefined, "", "x", "{}", "[1]", '[["x","y"]]'])
+    assert.deepEqual(traceNotesOf(text), []);
 });

@@ -4,6 +4,7 @@ import { counted, numberText } from "./format.js";
 import { drawTraceCounter, traceCounterValues } from "./trace_counters.js";
 import { traceEachMark, traceParts, tracePrefetch } from "./trace_draw.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
+import { drawTraceNotes } from "./trace_notes.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
 /** @import { TraceBusy } from "./trace_busy.js" */
@@ -68,6 +69,7 @@ export class TraceScene {
     const rows = state.tracks.size ? this.seen.filter((row) => this.#isSelected(row)) : null;
     if (state.base) painter.range(...state.base, state, palette, true);
     if (state.range) painter.range(...state.range, state, palette, false, rows);
+    drawTraceNotes(painter, state, palette, false);
     this.#flows(palette);
     const seen = this.#rowOf(state.event?.track);
     if (state.event && seen) painter.outline(this.#rect(seen, state.event), palette);

@@ -1,6 +1,7 @@
 // What is seen of a trace: from when to when, what is selected, what is folded and pinned.
 
 import { unpacked } from "./columns.js";
+import { traceNotesOf, traceNotesText } from "./trace_notes.js";
 
 /** @import { Params, TraceBlock } from "./documents" */
 /** @import { Span, Steps, TraceEvent, TraceFilter } from "./types" */
@@ -40,6 +41,7 @@ export class TraceState {
     this.filter = { text: params._tracks ?? "", kind: params._kind ?? "", process: params._process ?? "" };
     if (params._a0 && params._a1) this.base = [Number(params._a0), Number(params._a1)];
     this.tracks = numbersOf(params._on, block.tracks.length);
+    this.notes = traceNotesOf(params._notes);
     this.t0 = isGiven ? t0 : this.whole[0];
     this.t1 = isGiven ? t1 : this.whole[1];
   }
@@ -158,7 +160,8 @@ export class TraceState {
     const [r0 = "", r1 = ""] = rounded(this.range);
     const [_a0 = "", _a1 = ""] = rounded(this.base);
     const times = isHome ? { t0: "", t1: "" } : { t0, t1 };
-    return { ...times, sel: this.event?.id ?? "", r0, r1, _a0, _a1, _on: numbersText(this.tracks) };
+    const kept = { _on: numbersText(this.tracks), _notes: traceNotesText(this.notes) };
+    return { ...times, sel: this.event?.id ?? "", r0, r1, _a0, _a1, ...kept };
   }
 
   /**

@@ -16,6 +16,7 @@ import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
 import { TraceMap } from "./trace_map.js";
+import { drawTraceNotes, TraceNotes } from "./trace_notes.js";
 import { moveTraceRow } from "./trace_order.js";
 import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
@@ -108,9 +109,10 @@ class TraceView {
       say: (text) => this.say(text),
     });
     const { event, range, all } = this.panel;
-    this.dock = new TraceDock([this.search.found, event, range, all], context.params, (changes) =>
-      this.#keep(changes),
-    );
+    const shows = (/** @type {HTMLElement} */ part) => this.dock.reveal(part);
+    this.notes = new TraceNotes(this.state, () => this.#changed(false), shows);
+    const parts = [this.search.found, event, range, this.notes.element, all];
+    this.dock = new TraceDock(parts, context.params, (changes) => this.#keep(changes));
     this.sql = traceSql(data, this.search, context, acts);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
@@ -230,6 +232,7 @@ class TraceView {
     this.palette ??= new TracePalette(this.section);
     this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
+    drawTraceNotes(this.rulerPainter, this.state, this.palette, true);
     this.map.draw(this.palette);
     this.names.draw(this.scene.visible);
     this.busy.update(this.scene.seen);

@@ -175,6 +175,11 @@ export interface Row {
   isPinned?: boolean;
 }
 export type SeenRow = Row & { top: number };
+/** A note at a time of a trace, ps. */
+export interface TraceNote {
+  time: number;
+  words: string;
+}
 /** Shares of pixels of equal length from `t0` to `t1`, by kind and number of a row. */
 export interface BusyShares {
   t0: number;
