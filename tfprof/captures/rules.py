@@ -141,8 +141,12 @@ class Rules:
     """For op stats, compiled programs do not show that a run trains."""
     writes_zeros: bool = False
     """Unknown costs are 0."""
+    rates_asynchronous_ops: bool = False
+    """The work that an instruction only starts, or waits for, has the time of that instruction."""
     cuts_tables: bool = False
     """Tables have at most 500 or 1,000 rows."""
+    shows_no_kernel_shares: bool = False
+    """Kernels have times, but no share of the time of all."""
     drops_programs: bool = False
     """Tables of ops do not name programs."""
     keeps_rows_of_capture: bool = False

@@ -186,6 +186,8 @@ def test_kernel_stats():
     assert (row["kernel_name"], row["occurrences"], row["total_duration_us"]) == ("k", 2, 3)
     assert (row["block_dim"], row["grid_dim"], row["shmem_bytes"]) == ("256,2,1", "8,4,2", 112)
     assert (row["avg_duration_us"], row["occupancy_pct"]) == (1.5, 37.5)
+    assert row["total_duration_share"] == 1
+    assert "total_duration_share" not in kernel_stats(run, classic=True).to_rows()[0]
     assert len(kernel_stats(run, classic=True).to_rows()) == 2
     assert len(kernel_stats(run, host="host 1").to_rows()) == 1
 

@@ -9,9 +9,13 @@ from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
 from tfprof.captures.tools.monitor_report import monitor
+from tfprof.captures.tools.op_profile_tree import op_profile
+from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.tools.pod_viewer import pod
+from tfprof.captures.tools.roofline_model import roofline
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 CONV, INFEED, REDUCED = "%c", "%i", "all-reduce"
@@ -261,3 +265,50 @@ def test_what_runs_on_a_tpu_without_steps_has_an_answer():
     found = input_pipeline(run)
     assert len(found.tables["steps"]) == 100
     assert "4 chips" in found.verdict[0]
+
+
+def rates(tool, name, **options):
+    """The limit and the cells with rates of one instruction."""
+    key = "hlo_op_name" if tool is hlo_stats else "operation"
+    result = tool(open_run(folder("tpu-v6e-jax")), **options)
+    [row] = [row for row in result.to_rows() if row[key] == name]
+    cells = [row[each] for each in row if each.endswith(("_bw", "_rate", "_efficiency"))]
+    return row["bound_by"], cells
+
+
+@pytest.mark.parametrize("tool", [hlo_stats, roofline])
+def test_asynchronous_work_has_no_rates_and_no_limit(tool):
+    for name in ("copy-start.4", "copy-done.4"):
+        limit, cells = rates(tool, name)
+        assert (limit, set(cells)) == ("Unknown", {None})
+        assert rates(tool, name, classic=True)[0] == "HBM"
+    limit, cells = rates(tool, "broadcast_add_fusion.1")
+    assert limit == "HBM"
+    assert None not in cells
+    assert 833_333_333 < max(rates(tool, "copy-start.4", classic=True)[1]) < 833_333_334
+
+
+def test_the_reason_is_beside_every_table_of_ops():
+    run = open_run(folder("tpu-v6e-jax"))
+    for tool in (hlo_stats, roofline, op_profile, op_stats):
+        [note] = [each for each in tool(run).notes if "(copy-done, copy-start)" in each.message]
+        assert note.message.startswith("12 ops (96.5% of the time of all) only start work")
+        assert not any("copy-start" in each.message for each in tool(run, classic=True).notes)
+
+
+def test_no_op_of_a_real_tpu_is_faster_than_its_device():
+    result = roofline(open_run(folder("tpu-v6e-jax")))
+    known = [row["roofline_efficiency"] for row in result.to_rows()]
+    assert max(each for each in known if each is not None) < 1
+    [limits] = [each for each in result.claims if each.metric == "self_time"]
+    assert [(part.subject, round(part.value, 3)) for part in limits.parts] == [
+        ("asynchronous work", 0.965), ("HBM", 0.035),
+    ]  # fmt: skip
+
+
+def test_a_group_of_asynchronous_ops_has_no_utilization_but_its_program_has():
+    rows = op_profile(open_run(folder("tpu-v6e-jax"))).to_rows()
+    used = {row["name"]: row["hbm_utilization"] for row in rows}
+    assert used["copy-done"] is None and used["copy-start"] is None
+    assert used["loop fusion"] == pytest.approx(0.818, abs=1e-3)
+    assert used["jit_f(12190760917235803885)"] == pytest.approx(0.05, abs=1e-3)

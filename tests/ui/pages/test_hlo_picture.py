@@ -1,5 +1,7 @@
 """The picture of the graph viewer."""
 
+import json
+
 import pytest
 
 from tests.captures.hlo.small_programs import INSIDE, MAIN
@@ -7,6 +9,10 @@ from tests.captures.tools.oracle import folder
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.all_tools import TOOLS
 from tfprof.captures.run.run import open_run
+from tfprof.errors import UsageError
+from tfprof.inputs.opened import opened_run
+from tfprof.ui.pages.compare import compared
+from tfprof.ui.pages.site import Site
 from tfprof.ui.pages.tool_pages import tool_page
 
 
@@ -103,3 +109,17 @@ def test_too_many_boxes_are_cut_with_a_word():
         item["text"] for each in page.blocks if each["kind"] == "remarks" for item in each["items"]
     ]
     assert "Only the nearest 300 instructions are drawn." in said
+
+
+def test_the_text_of_the_program_is_data_of_its_own(run):
+    page = tool_page(TOOLS["graph-viewer"], run, {"node": "b"})
+    [block] = [each for each in page.blocks if each["kind"] == "program-text"]
+    assert block["file"].endswith(".hlo.txt")
+    site = Site([opened_run(run, "run")])
+    text = json.loads(site.data(block["path"], block["params"]))["text"]
+    assert text.startswith("HloModule ") and "ENTRY %main {" in text and "%f = f32[4]" in text
+    with pytest.raises(UsageError, match="no program"):
+        site.data(block["path"], {"program": "nothing"})
+    both = compared(page, page, ("run", "other"))
+    texts = [each["params"] for each in both.blocks if each["kind"] == "program-text"]
+    assert [each.get("run") for each in texts] == [None, "other"]

@@ -66,6 +66,22 @@ def test_keys_show_inputs_and_open_a_fusion(address, watched):
     page.check()
 
 
+def test_the_text_of_the_program_opens_and_is_searched(address, watched):
+    page = watched(address).open(f"{address}#/graph-viewer?node=f")
+    block = page.tab.locator(".program-text")
+    block.locator("summary").click()
+    text = block.locator("pre")
+    text.wait_for()
+    assert "ENTRY %main {" in text.inner_text()
+    assert block.get_by_role("link", name="Save").get_attribute("download").endswith(".hlo.txt")
+    block.get_by_label("Search the text").fill("FUSION(")
+    page.tab.wait_for_function(
+        "() => document.querySelector('.program-text [role=status]').textContent.startsWith('1 of')"
+    )
+    assert "%f = f32[4]{0} fusion" in text.inner_text() and "ENTRY" not in text.inner_text()
+    page.check()
+
+
 def test_the_page_keeps_the_rules_of_axe(address, watched):
     page = watched(address, color_scheme="light").open(f"{address}#/graph-viewer")
     assert broken_rules(page, ["graph-viewer"]) == {}

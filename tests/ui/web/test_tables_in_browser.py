@@ -7,8 +7,9 @@ from tfprof import tools
 from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.ui.pages.document import Page, tabs, words
 from tfprof.ui.pages.site import Site
-from tfprof.ui.web.report import report
+from tfprof.ui.web.report import one_page, report
 
 pytestmark = pytest.mark.browser
 
@@ -212,7 +213,7 @@ KEY_COLUMNS = {
         "operation total_self_time total_self_time_percent occurrences roofline_efficiency bound_by"
         " measured_flop_rate",
     ),
-    "kernel-stats": ("kernels", "kernel_name total_duration_us occurrences avg_duration_us"),
+    "kernel-stats": ("kernels", "kernel_name total_duration_us total_duration_share occurrences"),
 }
 
 
@@ -248,6 +249,20 @@ def test_the_chosen_tab_is_in_the_address(page):
     page.open(again, "op-stats")
     chosen = page.tab.locator("[role=tab][aria-selected=true]")
     assert chosen.inner_text() == "With idle time"
+    page.check()
+
+
+def test_each_block_of_tabs_has_its_own_choice_in_the_address(watched, report_file):
+    blocks = [
+        tabs(name, [("one", [words([f"{name} 1"])]), ("two", [words([f"{name} 2"])])])
+        for name in ("a", "b")
+    ]
+    page = watched().open(report_file(one_page(Page("x", "X", "", blocks), "a file")))
+    page.tab.get_by_role("tab", name="two").last.click()
+    again = page.tab.url
+    page.tab.goto("about:blank")
+    page.open(again, "x")
+    assert page.tab.get_by_role("tabpanel").all_inner_texts() == ["a 1", "b 2"]
     page.check()
 
 

@@ -234,9 +234,20 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     page.tab.locator(".trace-range [data-block=names]").wait_for()
     events = page.tab.locator(".trace-range [data-block=events]")
     events.wait_for()
+    inside = page.tab.locator(".trace-range").get_by_role("button", name="Flame graph")
+    assert inside.get_attribute("aria-pressed") == "true"
     events.locator("tbody tr", has_text="tiny").first.click()
     page.tab.locator(".trace-details").wait_for()
     assert page.tab.locator(".trace-details h2").inner_text() == "tiny"
+    assert page.tab.locator(".trace-links a").count() == 0
+    page.tab.evaluate("() => history.replaceState(null, '', '#/trace?find=MatMul')")
+    page.tab.reload()
+    page.wait("trace")
+    page.tab.locator(".trace-links a", has_text="ops").click()
+    page.wait("op-stats")
+    assert "dense/MatMul" in page.tab.locator("[data-block=ops] tbody").inner_text()
+    page.go("trace")
+    drawn(page)
     page.tab.locator(".trace-label.track .name", has_text="pool").click()
     said(page, ".trace-heading", "pool$")
     page.check()
@@ -548,3 +559,102 @@ def test_two_runs_show_the_same_step_at_the_same_place(way, watched, report_file
         page.tab.wait_for_function(apart, arg=1_000_000)
         assert page.tab.locator(".trace .tools > b").all_inner_texts() == ["slow", "fast"]
         page.check()
+
+
+def test_the_map_shows_the_whole_trace_and_moves_what_is_in_sight(page):
+    box = page.tab.locator(".trace-map").bounding_box()
+    before = view(page)  # the slowest step, a quarter of the trace
+    page.tab.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 8)
+    middle = moved(page, before)
+    assert sum(middle) / 2 == pytest.approx(sum(WHOLE) / 2, abs=20_000)
+    assert middle[1] - middle[0] == pytest.approx(before[1] - before[0], abs=5)
+    page.tab.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 8)
+    page.tab.mouse.down()
+    page.tab.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 8, steps=3)
+    page.tab.mouse.up()
+    chosen = moved(page, middle)
+    assert chosen[1] - chosen[0] == pytest.approx((WHOLE[1] - WHOLE[0]) * 0.1, rel=0.1)
+    page.check()
+
+
+def test_below_a_track_stands_how_busy_it_is(page):
+    whole(page)
+    label = page.tab.locator(".trace-label.track", has_text="Stream #14").bounding_box()
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    x = canvas["x"] + canvas["width"] * (600_000 - WHOLE[0]) / (WHOLE[1] - WHOLE[0])
+    for _ in range(50):  # the shares come after the first picture
+        page.tab.mouse.move(x, label["y"] + label["height"] - 4)
+        page.tab.mouse.move(x + 1, label["y"] + label["height"] - 3)
+        if page.tab.locator(".tooltip:not([hidden])").count():
+            break
+        page.tab.wait_for_timeout(50)
+    assert page.tab.locator(".tooltip").inner_text().startswith("Stream #14\nbusy 100.0 %")
+    page.check()
+
+
+def test_a_drag_over_tracks_selects_a_range_of_these_alone(server, watched):
+    page = watched(server).open(f"{server}#/trace", "trace")
+    drawn(page)
+    whole(page)
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    stream = page.tab.locator(".trace-label.track", has_text="Stream #14").bounding_box()
+    x = [canvas["x"] + canvas["width"] * part for part in (0.1, 0.9)]
+    page.tab.keyboard.down("Shift")
+    page.tab.mouse.move(x[0], stream["y"] + 5)
+    page.tab.mouse.down()
+    page.tab.mouse.move(x[1], stream["y"] + 12, steps=3)
+    page.tab.mouse.up()
+    page.tab.keyboard.up("Shift")
+    said(page, ".trace-heading", "Stream #14$")
+    table = page.tab.locator(".trace-range [data-block=names]")
+    table.wait_for()
+    assert "sgemm" in table.inner_text() and "tiny" not in table.inner_text()
+    pool = page.tab.locator(".trace-label.track .name", has_text="pool")
+    pool.click(modifiers=["Control"])
+    said(page, ".trace-heading", ", 2 tracks$")
+    said(page, ".trace-range [data-block=names]", "tiny")
+    page.tab.wait_for_function("() => location.hash.includes('_on=')")
+    page.tab.reload()
+    page.wait("trace")
+    said(page, ".trace-heading", ", 2 tracks$")
+    page.tab.get_by_role("button", name="All tracks").click()
+    said(page, ".trace-heading", ", all tracks$")
+    said(page, ".trace-range [data-block=names]", "MatMul")
+    page.check()
+
+
+def test_a_line_at_the_pointer_shows_its_time(page):
+    whole(page)
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    cursor = page.tab.locator(".trace-cursor")
+    assert cursor.is_hidden()
+    x = canvas["x"] + canvas["width"] * (1_500_000 - WHOLE[0]) / (WHOLE[1] - WHOLE[0])
+    page.tab.mouse.move(x, canvas["y"] + 80)
+    assert cursor.is_visible()
+    assert cursor.bounding_box()["x"] == pytest.approx(x, abs=1.5)
+    value, unit = cursor.inner_text().split()
+    assert unit == "µs" and float(value) == pytest.approx(1.5, abs=0.01)
+    page.tab.mouse.move(5, 5)
+    assert cursor.is_hidden()
+    page.check()
+
+
+def test_notes_are_written_kept_and_deleted(page):
+    whole(page)
+    key(page, "t")
+    field = page.tab.locator(".trace-notes input")
+    assert field.input_value() == "note"
+    field.fill("warm-up ends <b>")
+    page.tab.wait_for_function("() => location.hash.includes('warm-up')")
+    page.tab.reload()
+    page.wait("trace")
+    drawn(page)
+    assert field.input_value() == "warm-up ends <b>"
+    key(page, ".")  # the first event of the track
+    page.tab.locator(".trace-details").wait_for()
+    key(page, "t")
+    page.tab.wait_for_function("() => document.querySelectorAll('.trace-notes input').length === 2")
+    page.tab.get_by_role("button", name="Delete the note").first.click()
+    page.tab.get_by_role("button", name="Delete the note").click()
+    page.tab.wait_for_function("() => !location.hash.includes('_notes')")
+    page.check()

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import tfprof
+from tests.captures.tools.oracle import folder as capture_folder
 from tests.ui.web.conftest import running
+from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.opened import opened_profiler
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
 from tfprof.ui.pages.document import Page
@@ -170,10 +172,21 @@ def test_lines_of_libraries_are_shown_on_request_with_sources(site, watched, rep
 def test_columns_are_chosen_and_rows_copied(site, watched, report_file):
     page = watched(permissions=["clipboard-read", "clipboard-write"])
     page.open(report_file(report(site, ["op"])), "op")
-    page.tab.get_by_text("Columns", exact=True).last.click()
+    menu = page.tab.locator(".tree-bar details.menu")
+    menu.locator("summary").click()
     page.tab.get_by_role("checkbox", name="params", exact=True).last.uncheck()
-    assert "params" not in page.tab.locator("thead").inner_text()
+    page.tab.get_by_role("checkbox", name="time", exact=True).last.uncheck()  # the menu stays open
+    head = page.tab.locator("thead")
+    assert "params" not in head.inner_text() and "time" not in head.inner_text()
+    menu.get_by_role("button", name="Default").click()
+    assert "time" in head.inner_text()
+    page.tab.get_by_role("checkbox", name="params", exact=True).last.uncheck()
     page.tab.keyboard.press("Escape")
+    assert not menu.evaluate("each => each.open")
+    address = page.tab.url
+    page.tab.reload()
+    page.wait("op")
+    assert page.tab.url == address and "params" not in head.inner_text()
     page.tab.get_by_role("button", name="Copy as CSV").click()
     page.tab.get_by_text("rows are in").wait_for()
     copied = page.tab.evaluate("navigator.clipboard.readText().catch(() => '')")
@@ -270,4 +283,21 @@ def test_a_hundred_thousand_rows_are_drawn_where_they_are_looked_at(watched, rep
     key(page, "ArrowLeft", "ArrowLeft")
     assert focused(page) == "row 100"
     page.tab.get_by_text("99,100 of 100,100 rows open").wait_for()
+    page.check()
+
+
+@pytest.mark.parametrize("width", [1400, 700])
+def test_details_of_a_chosen_row_are_in_sight(watched, report_file, width):
+    site = Site(open_paths([capture_folder("gpu-rocm-jax-attention")]))
+    page = watched(viewport={"width": width, "height": 900})
+    page.open(report_file(report(site, ["op-profile"])), "op-profile")
+    assert page.tab.locator("tbody tr").count() > 20
+    page.tab.locator("tbody tr[data-row='3']").click()
+    details = page.tab.locator(".tree-details")
+    assert "framework op" in details.inner_text()
+    box = details.bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 900
+    assert box["x"] + box["width"] <= width
+    details.get_by_role("button", name="Close").click()
+    assert details.count() == 0
     page.check()

@@ -30,6 +30,7 @@ from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
+from tfprof.core.text.wording import plural
 
 
 class Programs:
@@ -129,10 +130,25 @@ CPU_ONLY = Note(
 
 
 def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
-    """Notes on device ops: no ops, only CPU ops, or several kinds of devices."""
+    """Notes on device ops: no ops, only CPU ops, several kinds of devices, asynchronous work."""
     if not ops.ops:
         return [NO_OPS]
-    return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
+    of_devices = mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
+    return [*of_devices, *asynchronous_work(ops)]
+
+
+def asynchronous_work(ops: DeviceOps) -> list[Note]:
+    """A note on ops without rates: they only start their work, or wait for it."""
+    beside = [op for op in ops.ops if op.is_asynchronous]
+    if not beside:
+        return []
+    share = sum(op.self_ps for op in beside) / max(ops.self_ps, 1)
+    kinds = ", ".join(sorted({op.category for op in beside}))
+    return [
+        Note("info", f"{plural(len(beside), 'op')} ({share:.1%} of the time of all) only start "
+             f"work that goes on beside them, or wait for it ({kinds}): as their time is not that "
+             "of the work, its rates and its limit are unknown")
+    ]  # fmt: skip
 
 
 @summed_fact(merged, has_rules=True)
@@ -143,6 +159,8 @@ def device_ops(host: Host) -> DeviceOps:
     if uses_tpu(host):
         counted = tpu_ops(host.timeline)
         named = counted.ops
+        if rules.rates_asynchronous_ops:
+            named = tuple(replace(op, is_asynchronous=False) for op in named)
         if not rules.unites_ops_of_programs:
             named = tuple(_with_module(op, host) for op in named)
         return replace(counted, ops=tuple(map(programs.with_fused, named)))

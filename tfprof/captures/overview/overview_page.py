@@ -32,7 +32,7 @@ from tfprof.captures.tools.input_pipeline_analyzer import (
 )
 from tfprof.captures.tools.op_statistics import (
     gflops_per_s,
-    has_known_cost,
+    has_known_rates,
     in_order,
 )
 from tfprof.core.text.claims import Claim, scoped
@@ -135,7 +135,7 @@ def _top_ops(facts: Collected) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = part(op.self_ps, total)
         so_far += share
-        is_known = facts.run.rules.writes_zeros or has_known_cost(op)
+        is_known = facts.run.rules.writes_zeros or has_known_rates(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:

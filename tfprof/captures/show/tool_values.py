@@ -81,6 +81,7 @@ _HEADERS: Final = {
     "avg_duration_us": "avg",
     "min_duration_us": "min",
     "max_duration_us": "max",
+    "total_duration_share": "share",
     "selfTimePercent": "self share",
     "cumulativeTimePercent": "cumulative",
     "flopRate": "FLOP rate",

@@ -15,6 +15,7 @@ from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.graphs import graph_times
 from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.facts.one_step import of_step
+from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, count, flag, text, timed_by
@@ -53,6 +54,8 @@ COLUMNS = (
         amount("avg_duration_us", "Avg Duration (μs)", "us", "time of a run on average"),
         amount("min_duration_us", "Min Duration (μs)", "us", "the shortest run"),
         amount("max_duration_us", "Max Duration (μs)", "us", "the longest run"),
+        amount("total_duration_share", "Share of the time", "fraction",
+               "part of the time of all kernels"),
     ),
 )  # fmt: skip
 
@@ -92,9 +95,10 @@ def kernel_stats(
         kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
         kernels = host_kernels.together(hosts)
-    columns, rows = with_found_by(
-        COLUMNS, kernel_rows(kernels), [times.kernel.found_by for times in kernels]
-    )
+    columns, rows = COLUMNS, kernel_rows(kernels)
+    if run.rules.shows_no_kernel_shares:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    columns, rows = with_found_by(columns, rows, [times.kernel.found_by for times in kernels])
     table = Table("kernels", columns, rows, title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
     whole_ps = sum(graph_times(one).whole_ps for one in hosts)
@@ -132,6 +136,7 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
 
 def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[Cell, ...]]:
     """Rows of the table."""
+    whole = sum(times.total_ns for times in kernels)
     return [
         (
             rank,
@@ -149,6 +154,7 @@ def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[Cell, ...]]:
             times.total_ns // times.occurrences / 1000,
             times.min_ns / 1000,
             times.max_ns / 1000,
+            part(times.total_ns, whole),
         )
         for rank, times in enumerate(kernels, 1)
     ]

@@ -183,7 +183,7 @@ def _node_row(
     module: HloModule, each: GraphNode, cost: Cost, op: DeviceOp | None, peaks: Peaks
 ) -> tuple[Cell, ...]:
     one = each.instruction
-    limit = "" if op is None else bound_by(op.flops, op.traffic, op.time_ps, peaks)
+    limit = "" if op is None else bound_by(op.flops, op.traffic, op.work_ps, peaks)
     return (
         one.name, one.opcode, category_of(one), each.distance,
         None if op is None else op.self_ps / 1e6, limit, each.computation.name,

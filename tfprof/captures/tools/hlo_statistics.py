@@ -164,7 +164,7 @@ def _row(
         gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
         part(op.flops, op.traffic.all_bytes),
     )  # fmt: skip
-    if not (rules.writes_zeros or op.has_known_cost):
+    if not (rules.writes_zeros or op.has_known_rates):
         rates = (None,) * len(rates)
     program = op.key.program_id
     program_id = None if program is None and not rules.writes_zeros else str(program or 0)
@@ -173,7 +173,7 @@ def _row(
         rank, program_id, op.category, op.key.name, op.expression or op.key.name,
         op.provenance, op.occurrences, time / 1e6, part(time / 1e6, op.occurrences),
         op.self_ps / 1e6, part(op.self_ps / 1e6, op.occurrences), share, so_far, unknown, *rates,
-        bound_by(op.flops, op.traffic, time, peaks),
+        bound_by(op.flops, op.traffic, op.work_ps, peaks),
         _yes(".remat" in op.key.name or "rematted_computation" in op.provenance),
         _yes(op.is_outside_compilation), "No", source_text(op), core, "", unknown,
     )  # fmt: skip

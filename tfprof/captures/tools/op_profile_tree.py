@@ -168,8 +168,9 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for level, node in tree.walk():
         share = part(node.time_ps, tree.time_ps)
-        used = min(1.0, flops_utilization(node, peaks)) if knows_flops else None
-        memory = bandwidth_utilization(node, peaks)[0] if knows_bytes else None
+        is_timed = not node.is_asynchronous
+        used = min(1.0, flops_utilization(node, peaks)) if knows_flops and is_timed else None
+        memory = bandwidth_utilization(node, peaks)[0] if knows_bytes and is_timed else None
         wasted = None
         if used is not None or memory is not None:
             wasted = share * (1.0 - max(used or 0.0, memory or 0.0))
@@ -197,11 +198,12 @@ def _claims(tree: OpNode, peaks: Peaks) -> Iterator[Claim]:
             words="The ops use {value} of the device's float operations per second and "
             "{memory_share} of its memory bandwidth.",
         )  # fmt: skip
-        details = {
-            "flops_share": min(1.0, flops_utilization(top, peaks)),
-            "memory_share": bandwidth_utilization(top, peaks)[0],
-        }
-        words += ", and uses {flops_share} and {memory_share}"
+        if not top.is_asynchronous:
+            details = {
+                "flops_share": min(1.0, flops_utilization(top, peaks)),
+                "memory_share": bandwidth_utilization(top, peaks)[0],
+            }
+            words += ", and uses {flops_share} and {memory_share}"
     yield Claim(
         folded(top.name), "self_share", top.time_ps / tree.time_ps, "fraction",
         basis="time of all device ops", details=details, words=f"{words}.",

@@ -12,7 +12,7 @@ from tfprof.captures.events.ops.framework_ops import FrameworkOp, framework_ops
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.facts.bound_by import bound_by, run_peaks
-from tfprof.captures.facts.device_op_db import device_ops
+from tfprof.captures.facts.device_op_db import asynchronous_work, device_ops
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.host_devices import mixed_devices
 from tfprof.captures.facts.host_op_db import host_ops
@@ -90,6 +90,12 @@ class Op(NamedTuple):
     traffic: Traffic = Traffic()
     program: str = ""
     found_by: FoundBy = ()
+    is_asynchronous: bool = False
+
+    @property
+    def work_ps(self) -> int:
+        """Time of its work; 0 if that is unknown."""
+        return 0 if self.is_asynchronous else self.time_ps
 
 
 def all_host_ops(hosts: Sequence[Host]) -> list[Op]:
@@ -119,7 +125,7 @@ def all_device_ops(hosts: Sequence[Host]) -> tuple[list[Op], int]:
 def _device_op(op: FrameworkOp) -> Op:
     return Op(
         True, op.name, op.type or "Unknown", op.occurrences, op.time_ps, op.self_ps, op.is_eager,
-        op.flops, op.model_flops, op.traffic, op.program, op.found_by,
+        op.flops, op.model_flops, op.traffic, op.program, op.found_by, op.is_asynchronous,
     )  # fmt: skip
 
 
@@ -156,6 +162,7 @@ def op_stats(
         notes.append(Note("info", "no ops on devices: the capture has none, or did not record it"))
     notes += mixed_devices(hosts)
     notes += _without_op(on_device)
+    notes += asynchronous_work(device_ops.together(hosts))
     return ToolResult(
         "op-stats",
         "Op stats",
@@ -236,7 +243,7 @@ class _TableMaker:
             gib_per_s(op.traffic.all_bytes, op.time_ps),
             part(op.flops, op.traffic.all_bytes),
         )  # fmt: skip
-        if not (self._rules.writes_zeros or has_known_cost(op)):
+        if not (self._rules.writes_zeros or has_known_rates(op)):
             rates = (None,) * len(rates)
         before = (
             "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,
@@ -246,7 +253,7 @@ class _TableMaker:
         after = (
             *rates,
             part(on_cores, kernel_time),
-            bound_by(op.flops, op.traffic, op.time_ps, self._peaks),
+            bound_by(op.flops, op.traffic, op.work_ps, self._peaks),
             "Eager" if op.is_eager else "Function",
         )
         return before, after
@@ -281,9 +288,10 @@ def _without_op(on_device: Sequence[Op]) -> list[Note]:
     ]  # fmt: skip
 
 
-def has_known_cost(op: Op) -> bool:
-    """Whether the cost of an op is known, as in programs of XLA and TPUs."""
-    return bool(op.flops or op.model_flops or op.traffic.all_bytes)
+def has_known_rates(op: Op) -> bool:
+    """Whether the cost of an op is known, as in programs of XLA, and the time of its work."""
+    is_known = op.flops or op.model_flops or op.traffic.all_bytes
+    return bool(is_known) and not op.is_asynchronous
 
 
 def gflops_per_s(flops: int, time_ps: int) -> float:

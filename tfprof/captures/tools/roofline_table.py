@@ -177,7 +177,7 @@ def rows_of(part: Part, peaks: Peaks, n_cores: int, rules: Rules) -> Iterator[tu
             left_out |= set() if n_cores else _PER_CORE
             left_out |= _PROGRAM if op.key.program_id is None else set()
             left_out |= set() if rank else _OF_SINGLE_OPS
-            if not (op.has_known_cost if rank else knows_some):
+            if not (op.has_known_rates if rank else knows_some):
                 left_out |= _OF_COSTS
             row = tuple([None if place in left_out else cell for place, cell in enumerate(row)])
         yield op, row

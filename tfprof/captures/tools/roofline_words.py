@@ -14,6 +14,7 @@ from tfprof.captures.tools.roofline_device import GIB_OF_GB, Device, roofs_of
 from tfprof.core.text.claims import Claim, unknown
 from tfprof.core.text.short_names import folded
 
+_BESIDE = "asynchronous work"
 _DECADES = range(-3, 6)
 
 
@@ -78,7 +79,7 @@ def claims_of(ops: DeviceOps, device: Device) -> Iterator[Claim]:
         return
     limits: dict[str, int] = {}
     for op in shown:
-        limit = op_roofline(op, device.peaks).bound_by
+        limit = _BESIDE if op.is_asynchronous else op_roofline(op, device.peaks).bound_by
         limits[limit] = limits.get(limit, 0) + op.self_ps
     parts = tuple(
         Claim(_limit(name), "limited_share", part / busy, "fraction", words="{subject} {value}")
@@ -93,6 +94,8 @@ def claims_of(ops: DeviceOps, device: Device) -> Iterator[Claim]:
     yield Claim("ops", "self_time", busy / 1e9, "ms", parts=parts,
                 words="Of the time of ops, they are limited by: {parts}.")  # fmt: skip
     words, details = "its cost is not known", dict(longest.details)
+    if top.is_asynchronous:
+        words = "it starts work that goes on beside it, or waits for it"
     if first.bound_by != UNKNOWN:
         details |= {"limit": first.bound_by, "efficiency_share": min(1.0, first.efficiency)}
         words = "it is bound by {limit} and reaches {efficiency_share} of that roof"
@@ -121,9 +124,8 @@ def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:
     above = sum(cost.efficiency > 1 for _, cost in costs)
     if above:
         remarks.append(
-            Note("info", f"{above} ops are above their roof: they start work that goes on after "
-                 "them (copy-start, copy-done), read from a cache, or touch less than their shapes "
-                 "suggest")
+            Note("info", f"{above} ops are above their roof: they read from a cache, or touch less "
+                 "than their shapes suggest")
         )  # fmt: skip
     if device.hardware != "CPU_ONLY" and not (device.peaks.gflops and device.peaks.hbm_gb):
         remarks.append(

@@ -125,6 +125,11 @@ class TraceTrack:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def spans_ps(self) -> tuple[Int64Array, Int64Array]:
+        """Starts and ends of the slices in the time of the trace, shape (n,) each."""
+        starts = self.starts + self.shift_ps
+        return starts, starts + self.durations
+
     @cached_property
     def _lanes(self) -> Lanes:
         return Lanes.of(self.starts, self.durations)
@@ -273,6 +278,7 @@ class TraceModel:
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
         self._busy: dict[int, Stretches] = {}
+        self._busy_tracks: dict[int, Stretches] = {}
 
     @cached_property
     def _flows(self) -> Flows:
@@ -294,12 +300,19 @@ class TraceModel:
             if process not in self._busy:
                 own = [track for track in self.tracks if track.process == process]
                 chosen = [track for track in own if not track.is_derived] or own
-                starts = [track.starts + track.shift_ps for track in chosen]
-                self._busy[process] = stretches_of(
-                    (begins, begins + track.durations)
-                    for begins, track in zip(starts, chosen, strict=True)
-                )
+                self._busy[process] = stretches_of(track.spans_ps() for track in chosen)
             return self._busy[process]
+
+    def busy_of_track(self, number: int) -> Stretches:
+        """When a track is busy, computed once.
+
+        Args:
+            number: Its place.
+        """
+        with self._lock:
+            if number not in self._busy_tracks:
+                self._busy_tracks[number] = stretches_of([self.tracks[number].spans_ps()])
+            return self._busy_tracks[number]
 
     @cached_property
     def range_ps(self) -> tuple[int, int]:

@@ -28,9 +28,9 @@ FIRST: Mapping[str, Sequence[str]] = {
     "ops_with_idle": _OP_COLUMNS,
     "programs": (*_OP_COLUMNS, "module"),
     "kernels": (
-        "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "occupancy_pct",
-        "op_name", "op_found_by", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible",
-        "rank",
+        "kernel_name", "total_duration_us", "total_duration_share", "occurrences",
+        "avg_duration_us", "occupancy_pct", "op_name", "op_found_by",
+        "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
     ),
     "instructions": (
         "hlo_op_name", "total_self_time", "total_self_time_percent", "occurrences", "bound_by",

@@ -26,7 +26,7 @@ _TIMES: Final = (
 _BYTES: Final = ("size_bytes", "unpadded_bytes")
 _SHARES: Final = (
     "total_self_time_percent", "device_total_self_time_percent", "host_total_self_time_percent",
-    "selfTimePercent", "selfTimeInPercent",
+    "selfTimePercent", "selfTimeInPercent", "total_duration_share",
 )  # fmt: skip
 _ADDS: Final = re.compile("|".join((*_COUNTS, *_TIMES, *_BYTES, *_SHARES)))
 

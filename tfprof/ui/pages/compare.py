@@ -110,6 +110,8 @@ def _of_second(block: Block, name: str) -> Block:
         ]
     if block["kind"] in ("buffers", "code-lines"):
         block["along"] = along
+    if block["kind"] == "program-text":
+        block["params"] = {**block["params"], "run": name}
     return block
 
 

@@ -219,10 +219,11 @@ def remarks(items: Iterable[tuple[str, str, str]]) -> Block:
     }
 
 
-def tabs(items: Iterable[tuple[str, Sequence[Block]]]) -> Block:
+def tabs(id_: str, items: Iterable[tuple[str, Sequence[Block]]]) -> Block:
     """Blocks of which one group is shown at a time, each with its label."""
     return {
         "kind": "tabs",
+        "id": id_,
         "items": [{"label": escaped(label), "blocks": list(blocks)} for label, blocks in items],
     }
 

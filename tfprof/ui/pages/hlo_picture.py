@@ -21,6 +21,7 @@ from tfprof.core.columns.numerals import whole_number
 from tfprof.core.text.wording import many
 from tfprof.ui.pages.document import Block, remarks
 from tfprof.ui.pages.graph_block import Chosen, GraphEdge, GraphNode, Handle, graph_block
+from tfprof.ui.pages.program_text import program_text
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -81,7 +82,7 @@ def instructions_picture(result: ToolResult, run: Run, params: Mapping[str, str]
     if around.is_cut:
         text = f"Only the nearest {len(nodes)} instructions are drawn."
         blocks.append(remarks([("info", text, "")]))
-    return blocks
+    return [*blocks, program_text(program, params)]
 
 
 def _names(params: Mapping[str, str], name: str) -> list[str]:
@@ -188,7 +189,7 @@ class _Picture:
         }
 
     def _limit(self, op: DeviceOp) -> str:
-        limit = bound_by(op.flops, op.traffic, op.time_ps, self._peaks)
+        limit = bound_by(op.flops, op.traffic, op.work_ps, self._peaks)
         return "" if limit == "Unknown" else limit
 
     def _handles(self, node: Placed) -> Iterator[Handle]:

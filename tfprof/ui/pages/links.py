@@ -61,12 +61,17 @@ def table_links(table: Table, names: Names, program: str = "") -> dict[str, Any]
         found = [names.way(each.links, *one) for one in zip(texts, programs, strict=True)]
         if all(way < 0 for way, _ in found):
             continue
-        ways = [[page, _PARAMS.get(page, "find")] for page in each.links]
+        ways = [[page, parameter_of(page)] for page in each.links]
         made[each.id] = {"ways": ways, "at": column(np.array([way for way, _ in found]))}
         values = [value for _, value in found]
         if values != texts:
             made[each.id]["values"] = column(values)
     return made
+
+
+def parameter_of(page: str) -> str:
+    """The parameter of a page that takes a name."""
+    return _PARAMS.get(page, "find")
 
 
 class Names:

@@ -123,7 +123,7 @@ class Site:
         """Data for a page beside its document, as JSON.
 
         Args:
-            path: Path of the data: ``trace/tiles``.
+            path: Path of the data: ``trace/tiles``, ``hlo/text``.
             params: Its parameters; ``run`` chooses the run.
 
         Raises:
@@ -133,6 +133,10 @@ class Site:
         from tfprof.ui.pages.trace.data import trace_data
 
         opened = self.run(params.get("run", ""))
+        if path == "hlo/text" and opened.run is not None:
+            from tfprof.ui.pages.program_text import program_text_data
+
+            return program_text_data(opened.run(), params)
         kind, _, rest = path.partition("/")
         if kind != "trace" or not opened.has_events:
             raise NoSuchPageError(f"no data {path!r} of this run")
@@ -140,6 +144,10 @@ class Site:
             from tfprof.ui.pages.trace.statements import sql_data
 
             return sql_data(opened, rest, params)
+        if rest == "links":
+            from tfprof.ui.pages.trace.event_links import links_data
+
+            return links_data(opened, params)
         return trace_data(opened.events(), rest, params)
 
     def documents(self, page_id: str, run: str = "") -> Iterator[Document]:

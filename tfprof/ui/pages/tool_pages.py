@@ -121,7 +121,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         if len(table) and name != DRAWN_TABLES.get(tool)
     }
     if tool == "op-stats" and len(made) == len(IDLE_TABS):
-        blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))
+        blocks.append(tabs("idle", [(IDLE_TABS[name], [block]) for name, block in made.items()]))
     else:
         blocks += made.values()
     if not has_data:

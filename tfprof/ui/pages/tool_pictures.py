@@ -65,6 +65,7 @@ def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[B
     return [step_chart(steps, params), *others] if steps.n_steps else others
 
 
+_PS_PER_MS = 1e9
 _MOSTLY_FREE = 4
 """Free memory above this multiple of the used memory is only drawn on request."""
 
@@ -80,7 +81,10 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
             free = max(chart.series["free"], default=0)
             hidden = ["free"] if used and free > _MOSTLY_FREE * used else []
         block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
-        blocks.append({**block, "choose": {"param": "at_ms"}})
+        block["choose"] = {"param": "at_ms"}
+        if len(run.hosts) == 1:  # clocks of several hosts differ
+            block["timeline_ps"] = _PS_PER_MS
+        blocks.append(block)
     if result.charts and not any(each.name.startswith(FRAGMENTATION) for each in result.charts):
         blocks.append(words([_NO_FRAGMENTATION]))
     return blocks
@@ -293,7 +297,8 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         ),
     ]
     texts = [
-        (name, name, [str(row[name] or "") for row in rows]) for name in ("category", "provenance")
+        (name, label, [str(row[name] or "") for row in rows])
+        for name, label in (("category", "category"), ("provenance", "framework op"))
     ]
     names = ["all ops", *(str(row["name"]) for row in rows[1:])]
     listed = Names(run, params).of("hlo-stats")

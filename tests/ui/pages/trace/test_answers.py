@@ -15,7 +15,8 @@ from tfprof.captures.trace.model import Flows, Series, Shown, TraceModel, TraceT
 from tfprof.core.columns.arrow import Coded
 from tfprof.core.columns.columns import no_rows
 from tfprof.errors import UsageError
-from tfprof.ui.pages.trace import details, marks_between, search, spent
+from tfprof.ui.pages.packed_columns import unpacked
+from tfprof.ui.pages.trace import calls, details, marks_between, search, spent
 from tfprof.ui.pages.trace.busy import busy
 from tfprof.ui.pages.trace.data import trace_data
 from tfprof.ui.pages.trace.range_difference import range_difference
@@ -210,6 +211,60 @@ def test_two_ranges_and_their_difference_by_name():
     assert (answer["a_busy_ps"], answer["b_busy_ps"]) == (40, 45)
 
 
+def tree_of(answer):
+    """Rows of a tree as (path, time in ps, own time in ps, events)."""
+    tree = answer["tree"]
+    names, parent = unpacked(tree["names"]), unpacked(tree["parent"])
+    time, events = tree["measures"]
+    columns = [unpacked(each) for each in (time["totals"], time["own"], events["totals"])]
+    paths = []
+    for name, above in zip(names, parent, strict=True):
+        paths.append(name if above < 0 else f"{paths[int(above)]}/{name}")
+    times, own, counts = columns
+    return [
+        (path, round(times[at] * 1e6), round(own[at] * 1e6), round(counts[at]))
+        for at, path in enumerate(paths)
+    ]
+
+
+def test_what_runs_inside_what_is_joined_by_names_over_all_tracks():
+    first = track([(0, 100), (10, 20), (12, 5), (40, 10), (200, 50)], kinds=[0, 1, 2, 1, 0])
+    second = track([(5, 30), (6, 4)], kinds=[0, 1], shift=1000)
+    assert tree_of(calls.calls_in_range(model(first, second), 0, 2000, [0, 1])) == [
+        ("2 tracks", 180, 0, 3), ("2 tracks/a", 180, 146, 3), ("2 tracks/a/b", 34, 29, 3),
+        ("2 tracks/a/b/c", 5, 5, 1),
+    ]  # fmt: skip
+    # Only what is within the range counts.
+    assert tree_of(calls.calls_in_range(model(first, second), 15, 45, [0])) == [
+        ("1 track", 30, 0, 1), ("1 track/a", 30, 10, 1), ("1 track/a/b", 20, 18, 2),
+        ("1 track/a/b/c", 2, 2, 1),
+    ]  # fmt: skip
+    assert tree_of(calls.calls_in_range(model(first, second), 300, 400, [0])) == [
+        ("1 track", 0, 0, 0)
+    ]
+
+
+def test_of_many_rows_the_longest_are_kept_and_the_others_are_counted(monkeypatch):
+    monkeypatch.setattr(calls, "MOST_ROWS", 3)
+    made = track([(0, 100), (0, 50), (60, 30), (90, 1)], kinds=[0, 1, 2, 0])
+    answer = calls.calls_in_range(model(made), 0, 100, [0])
+    assert [row[0] for row in tree_of(answer)] == ["1 track", "1 track/a", "1 track/a/b"]
+    assert tree_of(answer)[1][2] == 100 - 50 - 30 - 1  # own time is that of the whole
+    assert unpacked(answer["tree"]["left_out"]) == [0, 2, 0]
+
+
+@given(slices, st.integers(-100, 400), st.integers(0, 300))
+def test_the_tree_of_a_range_has_the_times_of_its_names(pairs, first, span):
+    made = model(track(pairs))
+    by_name, events = Counter(), Counter()
+    for path, time, _, count in tree_of(calls.calls_in_range(made, first, first + span, [0]))[1:]:
+        by_name[path[-1]] += time
+        events[path[-1]] += count
+    found = rows(spent.names_in_range(made, first, first + span, [0])["table"])
+    assert {row[0]: row[1] for row in found} == events
+    assert {row[0]: round(row[3] * 1e6) for row in found} == by_name
+
+
 @settings(max_examples=60)
 @given(st.lists(slices, min_size=1, max_size=3), st.integers(-60, 300), st.integers(1, 200))
 def test_a_process_is_busy_where_at_least_one_event_runs(many, first, span):
@@ -221,6 +276,16 @@ def test_a_process_is_busy_where_at_least_one_event_runs(many, first, span):
     found = busy(model(*tracks), first, first + span, span, [0])["processes"]
     shares = [10_000 * (time in runs) for time in range(first, first + span)]
     assert [numbers(each["shares"]) for each in found] == [shares]
+
+
+def test_each_track_is_busy_by_itself_at_any_zoom():
+    made = model(track([(0, 40), (10, 20)]), track([(30, 20), (95, 10)], shift=5), track([]))
+    found = busy(made, 0, 100, 2, [], [0, 1, 2])
+    assert found["processes"] == []
+    assert {each["number"]: numbers(each["shares"]) for each in found["tracks"]} == {
+        0: [8000, 0], 1: [3000, 1000],
+    }  # fmt: skip
+    assert busy(made, 0, 100, 2, [0])["tracks"] == []
 
 
 def test_arrows_of_a_range_and_of_some_tracks(monkeypatch):
@@ -259,7 +324,8 @@ def test_counters_keep_the_highest_value_of_each_pixel():
         ("range", {"t0": "0", "t1": "1", "tracks": "3-0"}),
         ("difference", {"t0": "0", "t1": "1", "a0": "3", "a1": "2"}),
         ("nearest", {"tracks": "0"}), ("nearest", {"tracks": "4", "time": "0"}),
-        ("busy", {"t0": "0", "t1": "1", "processes": "1"}), ("search", {"text": "dur>"}),
+        ("busy", {"t0": "0", "t1": "1", "processes": "1"}),
+        ("busy", {"t0": "0", "t1": "1", "tracks": "7"}), ("search", {"text": "dur>"}),
     ],
 )  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(path, params):
@@ -274,6 +340,6 @@ def test_every_question_has_an_answer_in_json():
         "tiles": {"k": "0", "number": "0", "tracks": "0-0"}, "event": {"id": "0.1"}, "range": times,
         "events": times, "search": {"text": "a"}, "flows": times,
         "counters": times, "busy": times, "nearest": {"tracks": "0", "time": "3"},
-        "difference": {**times, "a0": "0", "a1": "5"},
+        "difference": {**times, "a0": "0", "a1": "5"}, "calls": times,
     }.items():  # fmt: skip
         assert isinstance(json.loads(trace_data(made, path, params)), dict)

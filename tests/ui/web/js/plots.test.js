@@ -4,6 +4,7 @@ import { plotScale } from "#static/axes.js";
 import { colourOf } from "#static/colours.js";
 import { unpacked } from "#static/columns.js";
 import { cutApart, middleCut, withoutCommon } from "#static/names.js";
+import { placesWithin, spanOf, zoomedSpan } from "#static/spans.js";
 
 test("a scale puts values between the ends of its axis", () => {
   const scale = plotScale(0, 50, 100, 200);
@@ -47,4 +48,23 @@ test("long names are cut in the middle, and still differ", () => {
   assert.notEqual(cuts[0], cuts[1]);
   assert.ok(cuts.every((cut) => cut.length <= 12));
   assert.deepEqual(cutApart(["same_name_that_is_long", "same_name_that_is_long"], 9).length, 2);
+});
+
+test("a part of a chart has the values in it, and those that hold at its begin and end", () => {
+  const x = [0, 10, 20, 30, 40];
+  assert.deepEqual(placesWithin(x, [0, 40]), [0, 4]);
+  assert.deepEqual(placesWithin(x, [12, 25]), [1, 3]);
+  assert.deepEqual(placesWithin(x, [10, 20]), [1, 2]);
+  assert.deepEqual(placesWithin(x, [11, 12]), [1, 2]);
+});
+
+test("zooming keeps its place, and the whole is not a part", () => {
+  assert.deepEqual(zoomedSpan([0, 100], 0.5, 20, [0, 100]), [10, 60]);
+  assert.deepEqual(zoomedSpan([10, 60], 2, 50, [0, 100]), [0, 70]);
+  assert.equal(zoomedSpan([10, 60], 3, 30, [0, 100]), null);
+});
+
+test("an address names a part of a chart", () => {
+  assert.deepEqual(spanOf("2.5~7"), [2.5, 7]);
+  for (const text of [undefined, "", "7~2", "x~y"]) assert.equal(spanOf(text), null);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { traceShares } from "#static/trace_busy.js";
 import { traceMeaning } from "#static/trace_colours.js";
 import { traceNumbers } from "#static/trace_columns.js";
 import { TraceEmbedded } from "#static/trace_embedded.js";
@@ -8,10 +9,13 @@ import { traceIsShown } from "#static/trace_filter.js";
 import { TraceHits } from "#static/trace_hits.js";
 import { cutName } from "#static/trace_labels.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
+import { traceMapSpan } from "#static/trace_map.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
+import { traceNotesOf, traceNotesText } from "#static/trace_notes.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
 import { traceAligned } from "#static/trace_pair.js";
-import { spanOfSteps, TraceState } from "#static/trace_state.js";
+import { TraceScene } from "#static/trace_scene.js";
+import { numbersOf, numbersText, spanOfSteps, TraceState } from "#static/trace_state.js";
 import { traceArguments } from "#static/trace_terms.js";
 
 const BLOCK = {
@@ -33,7 +37,7 @@ function seen(changes = {}) {
 function shown(state) {
   return traceLayout(BLOCK, state).rows.map(({ kind, number }) => `${kind} ${number}`);
 }
-const HEIGHT = (lanes) => lanes * TRACE_LANE_PX + 5;
+const HEIGHT = (lanes) => lanes * TRACE_LANE_PX + 8;
 
 test("a process has its counters and tracks below it, one without any is left out", () => {
   const layout = traceLayout(BLOCK, seen());
@@ -292,4 +296,55 @@ test("a name that does not fit is cut in the middle, once", () => {
   assert.equal(cutName("Stream #14(Compute)", widthOf, 190), "Stream #14(Compute)");
   assert.equal(cutName("Stream #14(Compute)", widthOf, 150), "Stream #1…pute)");
   assert.equal(cutName("Stream #14(Compute)", widthOf, 10), "St…pute)");
+});
+
+test("what is in sight moves along on the map, a drag elsewhere chooses anew, a click goes there", () => {
+  assert.deepEqual(traceMapSpan([100, 200], 150, 180, false), [130, 230]);
+  assert.deepEqual(traceMapSpan([100, 200], 600, 400, false), [400, 600]);
+  assert.deepEqual(traceMapSpan([100, 200], 600, 600, true), [550, 650]);
+  assert.deepEqual(traceMapSpan([100, 200], 150, 150, true), [100, 200]);
+});
+
+test("busy shares of processes and of tracks do not mix", () => {
+  const shares = { data: btoa("\x88\x27\x00"), n: 2 }; // 5000, 0
+  const answer = { t0: 0, t1: 10, processes: [{ number: 0, shares }], tracks: [{ number: 3, shares }] };
+  const { byRow } = traceShares(answer);
+  assert.deepEqual([...byRow.keys()], ["process 0", "track 3"]);
+  assert.deepEqual([...(byRow.get("track 3") ?? [])], [0.5, 0]);
+});
+
+test("numbers of tracks in an address, and back", () => {
+  assert.equal(numbersText([7, 0, 2, 1, 4]), "0-2,4,7");
+  assert.equal(numbersText([]), "");
+  assert.deepEqual([...numbersOf("0-2,4,9", 5)], [0, 1, 2, 4]);
+  assert.deepEqual([...numbersOf(undefined, 5)], []);
+});
+
+test("a drag over the picture takes the tracks between, and all of a folded process", () => {
+  const between = (state, y, other) => {
+    const scene = new TraceScene(state);
+    scene.visible = traceVisible(scene.layout, 0, 1000);
+    return [...scene.tracksBetween(y, other)];
+  };
+  const python = 24 + HEIGHT(3); // below the heading and the track of the host
+  assert.deepEqual(between(seen(), 30, 50), [0]);
+  assert.deepEqual(between(seen(), python + 24 + 40 + 2, 30), [0, 1]);
+  assert.deepEqual(between(seen(), python + 2, python + 10), []); // an open heading: no track of it
+  assert.deepEqual(between(seen({ folded: new Set([1]) }), python + 2, python + 10), [1, 2]);
+  // What scrolls below pinned tracks is not there.
+  const state = seen({ pinned: new Set([2]) });
+  const scene = new TraceScene(state);
+  scene.visible = traceVisible(scene.layout, 24 + 20, 1000);
+  assert.deepEqual([...scene.tracksBetween(1, 10)], [2]);
+});
+
+test("notes in an address, and back; nothing else is a note", () => {
+  const notes = [
+    { time: 5, words: 'a "b"|~ü' },
+    { time: 12.4, words: "" },
+  ];
+  assert.deepEqual(traceNotesOf(traceNotesText(notes)), [notes[0], { time: 12, words: "" }]);
+  assert.equal(traceNotesText([]), "");
+  for (const text of [undefined, "", "x", "{}", "[1]", '[["x","y"]]'])
+    assert.deepEqual(traceNotesOf(text), []);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { flameCells } from "#static/flame.js";
 import { callersUp, downward } from "#static/forest.js";
 import { sunburstCells } from "#static/sunburst.js";
+import { treeColumns } from "#static/tree_columns.js";
 import { openedToDepth, TreeModel, visibleRows } from "#static/tree_model.js";
 import { treemapCells } from "#static/treemap.js";
 
@@ -77,4 +78,19 @@ test("rows that are open show what is below them, a search what leads to what it
   });
   assert.deepEqual(visibleRows(made, 0, new Set(), made.found("y")).rows, [0, 1, 2, 3]);
   assert.equal(made.fullName(3), "a/x/y");
+});
+
+test("an address names the columns of a tree; without any, the usual ones are there", () => {
+  const made = model();
+  const [time] = made.measures;
+  Object.assign(time, { is_cost: true, whole: 100 });
+  /** @param {string} chosen */
+  const on = (chosen) =>
+    treeColumns(made, time, chosen)
+      .filter(({ isOn }) => isOn)
+      .map(({ id }) => id);
+  assert.deepEqual(on(""), ["time", "own.time", "share", "bar"]);
+  assert.deepEqual(on("name,share"), ["share"]);
+  assert.deepEqual(on("name"), []);
+  assert.deepEqual(on("all"), on(""));
 });

@@ -95,6 +95,8 @@ class DeviceOp:
         traffic: Bytes of all runs.
         is_eager: Whether any run was eager.
         is_known: Whether its program is known, and so its cost.
+        is_asynchronous: Whether it only starts its work, or waits for it: its time is not that of
+            the work, whose rate is therefore unknown.
         children: Ops inside a fusion.
         found_by: How it was found to be the op of its kernels.
     """
@@ -115,6 +117,7 @@ class DeviceOp:
     traffic: Traffic = field(default_factory=Traffic)
     is_eager: bool = False
     is_known: bool = True
+    is_asynchronous: bool = False
     children: tuple[DeviceOp, ...] = ()
     found_by: FoundBy = ()
 
@@ -122,6 +125,16 @@ class DeviceOp:
     def has_known_cost(self) -> bool:
         """Whether its float operations and bytes are known; those of a bare kernel are not."""
         return bool(self.flops or self.traffic.all_bytes or (self.is_known and self.expression))
+
+    @property
+    def work_ps(self) -> int:
+        """Time of its work; 0 if that is unknown."""
+        return 0 if self.is_asynchronous else self.time_ps
+
+    @property
+    def has_known_rates(self) -> bool:
+        """Whether both its cost and the time of its work are known."""
+        return self.has_known_cost and not self.is_asynchronous
 
     @property
     def is_outside_compilation(self) -> bool:

@@ -29,6 +29,7 @@ class FrameworkOp:
         is_eager: Whether any run was eager.
         program: Its compiled program, ``module(id)``; empty without one.
         found_by: How it was found to be the op of its kernels.
+        is_asynchronous: Whether some part only starts its work, or waits for it.
     """
 
     name: str
@@ -42,6 +43,7 @@ class FrameworkOp:
     is_eager: bool
     program: str = ""
     found_by: FoundBy = ()
+    is_asynchronous: bool = False
 
 
 def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[FrameworkOp]:
@@ -90,4 +92,5 @@ def _united(
         any(part.is_eager for part in parts),
         program,
         united(part.found_by for part in parts),
+        any(part.is_asynchronous for part in parts),
     )

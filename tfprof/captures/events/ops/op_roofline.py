@@ -49,7 +49,8 @@ class OpRoofline(NamedTuple):
         model_gflops: Float operations of the model, 10^9 per second.
         gib: 2^30 bytes per second, by memory.
         intensity: Float operations per byte, by memory.
-        bound_by: The resource of which it uses the largest share, ``Unknown`` without any.
+        bound_by: The resource of which it uses the largest share, ``Unknown`` without any and for
+            asynchronous work.
         bottleneck_intensity: Float operations per byte of that resource.
         compute_share: Its share of the device's peak float operations.
         memory_share: Its largest share of the bandwidth of a memory.
@@ -82,6 +83,8 @@ def op_roofline(op: DeviceOp, peaks: Peaks) -> OpRoofline:
         op: The op, with the time and cost of all its runs.
         peaks: Upper limits; 0 for memories that must not count.
     """
+    if op.is_asynchronous:
+        op = replace(op, time_ps=0, normalized_ps=0)  # its time is not that of its work
     moved = _moved(op.traffic)
     gib = Rates(*(_per_second(amount, op.time_ps) / _GIBI for amount in moved))
     intensity = Rates(*(op.flops / amount if amount else 0.0 for amount in moved))

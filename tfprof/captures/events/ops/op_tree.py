@@ -40,6 +40,7 @@ class OpNode:
         traffic: Bytes.
         children: The children, the largest first.
         n_children: Number of children before the cut.
+        asynchronous_ps: Time of the ops in it that only start their work, or wait for it.
         is_group: Whether it holds several equal ops, of which ``op`` is the first.
     """
 
@@ -53,6 +54,7 @@ class OpNode:
     traffic: Traffic = field(default_factory=Traffic)
     children: list[OpNode] = field(default_factory=list)
     n_children: int = 0
+    asynchronous_ps: int = 0
     is_group: bool = False
     by_name: dict[str, OpNode] = field(default_factory=dict)
 
@@ -67,12 +69,18 @@ class OpNode:
     def add(self, op: DeviceOp, time_ps: int, *, count: bool) -> None:
         """Add the time and cost of an op."""
         self.time_ps += time_ps
+        self.asynchronous_ps += time_ps if op.is_asynchronous else 0
         self.normalized_ps += op.normalized_ps
         self.flops += op.flops
         self.model_flops += op.model_flops
         self.traffic = self.traffic + op.traffic
         if count:
             self.occurrences += op.occurrences
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether its time is not that of its work."""
+        return 0 < self.time_ps == self.asynchronous_ps
 
     def walk(self) -> Iterator[tuple[int, OpNode]]:
         """All nodes with their levels, parents before children."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,9 @@ from tfprof.core.wire.walk import WireError
 OPS, STEPS, MODULES = "XLA Ops", "Steps", "XLA Modules"
 
 _CUSTOM_CALL = "custom-call"
+
+_ASYNCHRONOUS = re.compile(r".*-(start|update|done)|send|recv")
+"""Categories of instructions that start work of another unit of the chip, or wait for it."""
 
 _MOST_SCALE = 1e6
 """Clocks of devices differ by less: a larger value is not a measurement."""
@@ -182,9 +186,10 @@ class OpMetadata:
         text = entries.names[row]
         flops = _whole(stats.get("flops"))
         file, _, line = str(stats.get("source") or "").rpartition(":")
+        category = str(stats.get("hlo_category") or "")
         return DeviceOp(
             OpKey(program & (1 << 64) - 1, entries.display_names[row] or text),
-            str(stats.get("hlo_category") or ""),
+            category,
             str(stats.get("tf_op") or ""),
             text,
             str(stats.get("deduplicated_name") or ""),
@@ -196,6 +201,7 @@ class OpMetadata:
             flops=flops,
             model_flops=_whole(stats.get("model_flops")) or flops,
             traffic=_traffic(stats),
+            is_asynchronous=_ASYNCHRONOUS.fullmatch(category) is not None,
         )
 
     def _stats(self, row: int) -> dict[str, StatValue]:

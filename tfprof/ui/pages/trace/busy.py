@@ -1,13 +1,14 @@
-"""When processes are busy: the share of each pixel in which at least one of their events runs."""
+"""When processes and tracks are busy: the share of each pixel in which one of their events runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from tfprof.captures.trace.model import TraceModel
+from tfprof.captures.trace.stretches import Stretches
 from tfprof.core.columns.columns import Int64Array
 from tfprof.ui.pages.trace.packing import packed
 
@@ -16,7 +17,12 @@ SHARES: Final = 10_000
 
 
 def busy(
-    model: TraceModel, first_ps: int, last_ps: int, pixels: int, processes: Sequence[int]
+    model: TraceModel,
+    first_ps: int,
+    last_ps: int,
+    pixels: int,
+    processes: Sequence[int],
+    tracks: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Shares of the time between two times, pixel by pixel, as plain data.
 
@@ -26,22 +32,35 @@ def busy(
         last_ps: End.
         pixels: How many parts of equal length; their bounds are whole ps.
         processes: The processes.
+        tracks: The tracks.
 
     Returns:
-        ``t0``, ``t1`` and ``processes``: of each with events its ``number`` and ``shares``, for
-        each pixel from 0 to ``SHARES``.
+        ``t0``, ``t1``, ``processes`` and ``tracks``: of each with events its ``number`` and
+        ``shares``, for each pixel from 0 to ``SHARES``.
     """
     pixels = max(1, min(pixels, last_ps - first_ps))  # none is shorter than a ps
     bounds = np.linspace(first_ps, last_ps, pixels + 1).astype(np.int64)
+    return {
+        "t0": first_ps,
+        "t1": last_ps,
+        "processes": _shares_of(model.busy_of, processes, bounds),
+        "tracks": _shares_of(model.busy_of_track, tracks, bounds),
+    }
+
+
+def _shares_of(
+    busy_of: Callable[[int], Stretches], numbers: Iterable[int], bounds: Int64Array
+) -> list[dict[str, Any]]:
+    """Shares of those that have events."""
     lengths = np.diff(bounds)
     made = []
-    for number in processes:
-        stretches = model.busy_of(number)
-        if len(stretches[0]):
+    for number in numbers:
+        stretches = busy_of(number)
+        if len(stretches.starts):
             covered = np.diff(_covered_before(*stretches, bounds))
             shares = np.rint(covered / lengths * SHARES).astype(np.int64)
             made.append({"number": number, "shares": packed(shares)})
-    return {"t0": first_ps, "t1": last_ps, "processes": made}
+    return made
 
 
 def _covered_before(starts: Int64Array, ends: Int64Array, times: Int64Array) -> Int64Array:

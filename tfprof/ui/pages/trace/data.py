@@ -8,7 +8,7 @@ from typing import Any, Final
 from tfprof.captures.trace.model import TraceModel
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import to_json
-from tfprof.ui.pages.trace import details, marks_between, search, spent, tiles
+from tfprof.ui.pages.trace import calls, details, marks_between, search, spent, tiles
 from tfprof.ui.pages.trace.busy import busy
 from tfprof.ui.pages.trace.range_difference import range_difference
 
@@ -24,7 +24,7 @@ def trace_data(model: TraceModel, path: str, params: Params) -> bytes:
     Args:
         model: The trace.
         path: The request: ``tiles``, ``event``, ``nearest``, ``range``, ``difference``,
-            ``events``, ``search``, ``flows``, ``counters`` or ``busy``.
+            ``calls``, ``events``, ``search``, ``flows``, ``counters`` or ``busy``.
         params: ``t0`` and ``t1`` are times in ps; ``tracks``, ``counters`` and ``processes`` are
             numbers, ``0-3,7``, or ``all``.
 
@@ -58,6 +58,10 @@ def _range(model: TraceModel, params: Params) -> dict[str, Any]:
     return spent.names_in_range(model, *_times(params), _tracks(model, params))
 
 
+def _calls(model: TraceModel, params: Params) -> dict[str, Any]:
+    return calls.calls_in_range(model, *_times(params), _tracks(model, params))
+
+
 def _difference(model: TraceModel, params: Params) -> dict[str, Any]:
     a_ps, b_ps = _times(params, "a0", "a1"), _times(params)
     return range_difference(model, a_ps, b_ps, _tracks(model, params))
@@ -79,7 +83,8 @@ def _flows(model: TraceModel, params: Params) -> dict[str, Any]:
 
 def _busy(model: TraceModel, params: Params) -> dict[str, Any]:
     numbers = _numbers(params.get("processes", "all"), len(model.processes), "process")
-    return busy(model, *_times(params), _pixels(params), numbers)
+    tracks = _numbers(params.get("tracks", ""), len(model.tracks), "track")
+    return busy(model, *_times(params), _pixels(params), numbers, tracks)
 
 
 def _counters(model: TraceModel, params: Params) -> dict[str, Any]:
@@ -92,6 +97,7 @@ _ANSWERS: Final[Mapping[str, Callable[[TraceModel, Params], dict[str, Any]]]] = 
     "event": _event,
     "nearest": _nearest,
     "range": _range,
+    "calls": _calls,
     "difference": _difference,
     "events": _events,
     "search": _search,

@@ -33,7 +33,7 @@ def event(model: TraceModel, event_id: str) -> dict[str, Any]:
     own, n_inside = _own(model, number, place, within)
     arguments = track.arguments(place)
     incoming, outgoing = _partners(model, number, place)
-    name = _name(model, number, place)
+    name = name_of(model, number, place)
     return {
         **_brief(model, number, place),
         "process": escaped(model.processes[track.process]),
@@ -75,14 +75,15 @@ def _shown(value: Any) -> Any:
     return escaped(value if isinstance(value, str) else repr(value), keep="\n")
 
 
-def _name(model: TraceModel, number: int, place: int) -> str:
+def name_of(model: TraceModel, number: int, place: int) -> str:
+    """The name of a slice."""
     return model.names[int(model.tracks[number].names_of(np.array([place]))[0])]
 
 
 def _brief(model: TraceModel, number: int, place: int) -> dict[str, Any]:
     track = model.tracks[number]
     return {
-        "id": id_of(number, place), "name": escaped(_name(model, number, place)), "track": number,
+        "id": id_of(number, place), "name": escaped(name_of(model, number, place)), "track": number,
         "track_name": escaped(track.name), "lane": track.lanes.lane_of(place),
         "start": track.start_ps(place), "duration": track.duration_ps(place),
     }  # fmt: skip

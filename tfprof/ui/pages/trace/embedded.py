@@ -83,6 +83,10 @@ def _asked_at_once(model: TraceModel) -> Iterator[tuple[str, Mapping[str, str]]]
     for begin, end in ranges:
         yield "range", {"t0": begin, "t1": end}
     yield "events", {"t0": first, "t1": last}
+    for begin, end in ranges:
+        yield "calls", {"t0": begin, "t1": end}
+    if model.tracks:
+        yield "busy", {"t0": first, "t1": last, "pixels": str(_BUSY_PIXELS), "tracks": "all"}
 
 
 def _size(content: bytes) -> int:

@@ -54,16 +54,26 @@ def own_times(
         first_ps: Begin of the range, in the time of the trace.
         last_ps: Its end.
     """
-    starts, durations = track.starts[places], track.durations[places]
-    ends = starts + durations
-    nesting = nest(np.array([0, len(places)]), starts, ends)
-    first, last = first_ps - track.shift_ps, last_ps - track.shift_ps
-    times = (np.minimum(ends, last) - np.maximum(starts, first)).clip(min=0)
-    parents = nesting.parents
+    starts = track.starts[places]
+    parents = nest(np.array([0, len(places)]), starts, starts + track.durations[places]).parents
+    times = times_within(track, places, first_ps, last_ps)
     inner = np.flatnonzero(parents >= 0)
     inside = exact_sums(parents[inner], times[inner], len(places))
     # Slices that overlap only in part may together be longer than the one around them.
     return times, (times - inside).clip(min=0)
+
+
+def times_within(track: TraceTrack, places: Int64Array, first_ps: int, last_ps: int) -> Int64Array:
+    """Time of slices within a range, shape (n,): ``own_times`` without the self times."""
+    starts = track.starts[places] + track.shift_ps
+    ends = starts + track.durations[places]
+    times: Int64Array = np.minimum(ends, last_ps) - np.maximum(starts, first_ps)
+    return times.clip(min=0)
+
+
+def recorded_tracks(model: TraceModel, tracks: Sequence[int]) -> Sequence[int]:
+    """The recorded ones of some tracks; all of them if none is recorded."""
+    return [number for number in tracks if not model.tracks[number].is_derived] or tracks
 
 
 def exact_sums(at: IntArray, values: Int64Array, size: int) -> Int64Array:
@@ -115,9 +125,8 @@ class Spent(NamedTuple):
 
 def spent_by_name(model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int]) -> Spent:
     """Time of each name of the trace within a range; of several tracks, recorded ones only."""
-    recorded = [number for number in tracks if not model.tracks[number].is_derived]
     names, times, own = [no_rows()], [no_rows()], [no_rows()]
-    for number in recorded or tracks:
+    for number in recorded_tracks(model, tracks):
         track = model.tracks[number]
         places = track.within(first_ps, last_ps)
         if not len(places):

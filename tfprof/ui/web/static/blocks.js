@@ -7,6 +7,7 @@ import { el, sideStep } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
+import { programTextView } from "./program_text.js";
 import { tableView } from "./table.js";
 import { traceView } from "./trace_view.js";
 import { treeView } from "./tree.js";
@@ -31,6 +32,7 @@ const VIEWS = {
   "live-memory": liveView,
   buffers: buffersView,
   "code-lines": codeLinesView,
+  "program-text": programTextView,
   trace: traceView,
 };
 
@@ -250,13 +252,14 @@ function tabsView(block, context) {
     },
     buttons,
   );
-  const opened = block.items.findIndex((item) => item.label === context.params?._tab);
+  const name = `_tab-${block.id}`;
+  const opened = block.items.findIndex((item) => item.label === context.params?.[name]);
   choose(Math.max(opened, 0), false);
   return el("div", list, panel);
 
   /** @param {number} chosen */
   function choose(chosen, isKept = true) {
-    if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });
+    if (isKept) context.look?.({ [name]: chosen ? block.items[chosen].label : "" });
     buttons.forEach((button, at) => {
       button.setAttribute("aria-selected", String(at === chosen));
       button.tabIndex = at === chosen ? 0 : -1;

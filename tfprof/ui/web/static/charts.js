@@ -9,10 +9,11 @@ import { heatMap } from "./heatmap.js";
 import { pairs } from "./pairs.js";
 import { gauges, partsOfWhole, strip } from "./parts.js";
 import { lines, points } from "./plots.js";
+import { spanOf } from "./spans.js";
 import { stacks } from "./stacks.js";
 
 /** @import { ChartBlock } from "./documents" */
-/** @import { ChartData, Context } from "./types" */
+/** @import { ChartData, Context, Span } from "./types" */
 
 /** @type {Record<ChartBlock["form"], (block: ChartBlock, data: ChartData, context: Context) => any>} */
 const FORMS = {
@@ -51,6 +52,8 @@ export function chartView(block, context) {
   const data = { x: unpacked(block.x), unit: block.unit ?? unitOf(block.y_label), xUnit: block.x_unit ?? "" };
   const height = context?.inCard ? HEIGHTS.card : HEIGHTS.page;
   let width = WIDTH;
+  const name = `_span-${block.id}`;
+  let span = spanOf(context?.params?.[name]);
   draw();
   // On paper, and while the page is hidden, a chart keeps its size.
   new ResizeObserver(() => {
@@ -71,8 +74,15 @@ export function chartView(block, context) {
   function draw() {
     const series = all.filter((each) => !hidden.has(each.name));
     slot.replaceChildren(
-      FORMS[block.form](block, { ...data, series, plot: plotRoom(width, height) }, context),
+      FORMS[block.form](block, { ...data, series, plot: plotRoom(width, height), span, zoom }, context),
     );
+  }
+
+  /** @param {Span | null} wanted */
+  function zoom(wanted) {
+    span = wanted;
+    context?.look?.({ [name]: span ? span.map((each) => Number(each.toPrecision(9))).join("~") : "" });
+    draw();
   }
 
   function hasLegend() {

@@ -139,6 +139,7 @@ export interface RowBlock extends Common {
 /** Groups of blocks, of which one is shown at a time. */
 export interface TabsBlock extends Common {
   kind: "tabs";
+  id: string;
   items: { label: string; blocks: Block[] }[];
 }
 
@@ -210,6 +211,8 @@ export interface ChartBlock extends Common {
   hidden?: string[];
   /** A click sets `param` of the address to one of `keys`, or to x; and `also`. */
   choose?: { param: string; keys?: string[]; also?: Params };
+  /** How many ps of the timeline one of x is, if both begin together. */
+  timeline_ps?: number;
   /** Of a heat map: a text for each cell. */
   details?: string[][];
   /** The page that has all of it, and the words that lead there. */
@@ -396,6 +399,16 @@ export interface BuffersBlock extends Common {
   at_peak: Column<number>;
 }
 
+/** The text of a compiled program, which the data of `path` holds as `text`. */
+export interface ProgramTextBlock extends Common {
+  kind: "program-text";
+  id: string;
+  path: string;
+  params: Params;
+  /** Name of a file to save it as. */
+  file: string;
+}
+
 /** Lines of source files with their costs. */
 export interface CodeLinesBlock extends Common {
   kind: "code-lines";
@@ -474,4 +487,5 @@ export type Block =
   | LiveBlock
   | BuffersBlock
   | CodeLinesBlock
+  | ProgramTextBlock
   | TraceBlock;

@@ -9,6 +9,9 @@ import { withTip } from "./tooltip.js";
 /** @import { ChartBlock } from "./documents" */
 /** @import { ChartData, Context, Scale } from "./types" */
 
+/** How far up a roof its name stands. */
+const LABEL_AT = [0.4, 0.68, 0.92];
+
 /**
  * @param {ChartBlock} block
  * @param {ChartData} data
@@ -101,18 +104,18 @@ function plotted(block, data, draw) {
       .map((tick) => [toX(tick), numberText(tick, data.xUnit)]),
     block.x_label,
   );
-  for (const roof of roofs) {
+  for (const [at, roof] of roofs.entries()) {
     const line = svg("polyline", {
       points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "),
       class: "roof",
     });
     /**
-     * On the way up, where roofs are apart from each other.
+     * On the way up, where roofs are apart from each other; names of close ones stand side by side.
      *
      * @param {Scale} to
      * @param {number[]} values
      */
-    const along = (to, values) => to(values[0]) + 0.4 * (to(values[1]) - to(values[0]));
+    const along = (to, values) => to(values[0]) + LABEL_AT[at % 3] * (to(values[1]) - to(values[0]));
     picture.append(
       line,
       svg(

@@ -288,7 +288,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     ...(isLong ? [search, filterMenu(saying, () => state.filters, filterBy)] : []),
     isLong && byGroup.length ? selectOf("", "Group by", groupChoices, state.group?.id ?? "", groupBy) : null,
     isLong || empty.size
-      ? columnsMenu(columns, empty, state.chosen, (chosen, text) => {
+      ? columnsMenu(columns, empty, "empty", state.chosen, (chosen, text) => {
           state.chosen = chosen;
           keep("columns", text);
           show();

@@ -55,23 +55,23 @@ export function chosenColumns(text, columns) {
  * The menu that shows and hides columns. `changed(chosen, text)` gets them, and what the address has.
  *
  * @param {any[]} columns
- * @param {Set<any>} empty
+ * @param {Set<any>} away Those that are not shown at first.
+ * @param {string} why Why they are not: "empty".
  * @param {Set<any> | null} chosen
  * @param {(chosen: Set<any> | null, text: string) => void} changed
  */
-export function columnsMenu(columns, empty, chosen, changed) {
+export function columnsMenu(columns, away, why, chosen, changed) {
   const { menu, rename } = menuOf("", "Choose columns", contents);
   rename(words());
   return menu;
 
   function shown() {
-    return chosen ?? new Set(columns.filter((column) => !empty.has(column)));
+    return chosen ?? new Set(columns.filter((column) => !away.has(column)));
   }
 
   function words() {
     const hidden = columns.length - shown().size;
-    const isFolded = !chosen && empty.size;
-    return `Columns${hidden ? ` · ${counted(hidden)} ${isFolded ? "empty" : "hidden"}` : ""}`;
+    return `Columns${hidden ? ` · ${counted(hidden)} ${chosen ? "hidden" : why}` : ""}`;
   }
 
   /** @param {Set<any> | null} wanted */
@@ -90,7 +90,7 @@ export function columnsMenu(columns, empty, chosen, changed) {
       });
       const box = tick.querySelector("input");
       if (at === 0) box.disabled = true;
-      if (empty.has(column)) tick.append(el("span.quiet", " (empty)"));
+      if (away.has(column)) tick.append(el("span.quiet", ` (${why})`));
       return tick;
     });
     /** @param {Set<any> | null} wanted */

@@ -44,6 +44,15 @@ class TraceServed {
   }
 
   /**
+   * Pages with more on an event.
+   *
+   * @param {string} id
+   */
+  async links(id) {
+    return (await this.ask("links", { id })).links;
+  }
+
+  /**
    * @param {string} text
    * @param {boolean} isRegex
    */
@@ -83,6 +92,15 @@ class TraceServed {
    * @param {number} t1
    * @param {string} tracks
    */
+  calls(t0, t1, tracks) {
+    return this.ask("calls", { t0, t1, tracks });
+  }
+
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   events(t0, t1, tracks) {
     return this.ask("events", { t0, t1, tracks });
   }
@@ -109,10 +127,11 @@ class TraceServed {
    * @param {number} t0
    * @param {number} t1
    * @param {number} pixels
-   * @param {string} processes
+   * @param {string} processes All of them if empty.
+   * @param {string} tracks
    */
-  busy(t0, t1, pixels, processes) {
-    return this.ask("busy", { t0, t1, pixels, processes });
+  busy(t0, t1, pixels, processes, tracks) {
+    return this.ask("busy", { t0, t1, pixels, processes, tracks });
   }
 
   /**

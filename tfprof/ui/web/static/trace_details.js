@@ -11,8 +11,9 @@ import { traceTimeText } from "./trace_ruler.js";
  *
  * @param {TraceEvent} event
  * @param {{ go: (id: string) => void, find: (name: string) => void, close: () => void }} acts
+ * @param {HTMLElement} links Of pages with more on it.
  */
-export function traceDetails(event, { go, find, close }) {
+export function traceDetails(event, { go, find, close }, links) {
   const facts = [
     ["Track", event.track_name],
     ["Process", event.process],
@@ -44,6 +45,7 @@ export function traceDetails(event, { go, find, close }) {
           event.around.map((each) => eventButton(each, go, each.name)),
         )
       : null,
+    links,
     argumentsView(event),
     /**
      * @param {string} title

@@ -279,13 +279,15 @@ export class TracePainter {
    * @param {TraceState} state
    * @param {TracePalette} palette
    * @param {boolean} [isBase] It is the range A, with which another one is compared.
+   * @param {SeenRow[] | null} [rows] The rows that it is of, if not all.
    */
-  range(from, to, state, palette, isBase = false) {
+  range(from, to, state, palette, isBase = false, rows = null) {
     const { context } = this;
     const [x, end] = [state.xOf(from), state.xOf(to)];
     context.fillStyle = isBase ? palette.bad : palette.focus;
     context.globalAlpha = 0.14;
-    context.fillRect(x, 0, Math.max(end - x, 1), this.height);
+    for (const { top, height } of rows ?? [{ top: 0, height: this.height }])
+      context.fillRect(x, top, Math.max(end - x, 1), height);
     context.globalAlpha = 1;
     context.fillRect(x, 0, 1, this.height);
     context.fillRect(end, 0, 1, this.height);

@@ -16,7 +16,12 @@ import { TRACE_KEYS } from "./trace_input.js";
 export function traceElements(block, state, view) {
   const canvas = el("canvas.trace-canvas", { "aria-hidden": "true" });
   const ruler = el("canvas.trace-ruler", { "aria-hidden": "true" });
+  const map = el("canvas.trace-map", {
+    "aria-hidden": "true",
+    title: "The whole trace: drag to go elsewhere",
+  });
   const labels = el("div.trace-labels");
+  const cursor = el("div.trace-cursor", { "aria-hidden": "true", hidden: true }, el("span"));
   const spacer = el("div.trace-spacer");
   const sheet = el("div.trace-sheet", labels, canvas);
   const scroller = el("div.trace-scroller", { onscroll: () => view.redraw() }, sheet, spacer);
@@ -29,8 +34,10 @@ export function traceElements(block, state, view) {
       "aria-label":
         "Timeline: w, a, s and d zoom and move, arrows go from event to event, “?” shows all keys",
     },
+    map,
     el("div.trace-top", corner, ruler),
     scroller,
+    cursor,
   );
   const status = el("p.trace-status", { role: "status" });
   const about = el("p.quiet.trace-about", { title: block.about }, block.about);
@@ -62,7 +69,9 @@ export function traceElements(block, state, view) {
   return {
     canvas,
     ruler,
+    map,
     labels,
+    cursor,
     spacer,
     sheet,
     scroller,

@@ -226,6 +226,15 @@ export class TraceEmbedded {
    * @param {number} t1
    * @param {string} tracks
    */
+  calls(t0, t1, tracks) {
+    return this.ask("calls", { t0, t1, tracks });
+  }
+
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   events(t0, t1, tracks) {
     return this.ask("events", { t0, t1, tracks });
   }
@@ -268,12 +277,18 @@ export class TraceEmbedded {
     return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
   }
 
+  // Of all tracks, or of processes alone where those of tracks did not fit.
   busy() {
-    return this.ask("busy", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
+    const whole = { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS };
+    return this.ask("busy", { ...whole, tracks: "all" }).catch(() => this.ask("busy", whole));
   }
 
   difference() {
     return Promise.reject(new Error("“tfprof ui” compares ranges; a report holds sums of whole steps only."));
+  }
+
+  links() {
+    return Promise.resolve([]);
   }
 
   hasSql() {

@@ -9,12 +9,16 @@ export const TRACE_KEYS = [
   ["a, d · drag", "go left and right"],
   ["Page up, Page down · wheel", "scroll through the tracks"],
   ["0", "the whole trace"],
+  ["drag on the strip on top", "what of the whole trace is in sight"],
   ["9", "the slowest whole step"],
   ["f", "what is selected, or the whole trace"],
   ["click", "select an event: all that is known of it is shown beside"],
-  ["Shift + drag · drag on the ruler", "select a range: its length, and time by name"],
+  ["drag on the ruler", "select a range: its length, and time by name"],
+  ["Shift + drag over tracks", "a range of these tracks alone"],
+  ["click on a name, Ctrl + click", "select a track, take another one to it"],
   ["click on a step in the ruler", "select the step"],
   ["m", "make the selected event the range"],
+  ["t", "a note at the selected event, or where the pointer is; the address keeps it"],
   ["A, then another range", "keep the range as A; the next one is compared with it (B swaps them)"],
   ["← → · , .", "the previous and the next event of the track"],
   ["↑ ↓", "the event at the same time on the track above and below"],
@@ -53,6 +57,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
       x,
       y: event.offsetY,
       startX: x,
+      startY: event.offsetY,
       moved: false,
       isRange: isRuler || event.shiftKey,
       from: state.timeAt(x),
@@ -69,7 +74,8 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     if (!pointer.moved) return undefined;
     if (pointer.isRange) {
       const to = state.timeAt(Math.max(0, Math.min(x, state.width)));
-      view.ranges.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
+      const tracks = pointer.isRuler ? null : view.scene.tracksBetween(pointer.startY, event.offsetY);
+      view.ranges.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)], tracks);
     } else state.pan(pointer.x - x);
     pointer.x = x;
     return view.hover(null);
@@ -140,6 +146,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     B: () => view.ranges.swap(),
     f: () => state.fitSelection(),
     m: () => view.ranges.selectEvent(),
+    t: () => view.notes.add(state.timeAt(at ?? state.width / 2)),
     ".": () => view.walk.along(1),
     ",": () => view.walk.along(-1),
     n: () => view.search.next(false),

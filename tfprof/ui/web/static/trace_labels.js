@@ -35,7 +35,7 @@ export class TraceLabels {
   /**
    * @param {HTMLElement} element
    * @param {TraceState} state
-   * @param {(value: any) => void} choose
+   * @param {(track: number, isAdded: boolean) => void} choose
    * @param {(row: SeenRow, other: SeenRow | number) => void} move Moves a row to where another is, or
    *   up (-1) or down (1).
    */
@@ -59,7 +59,7 @@ export class TraceLabels {
       visible,
       [...state.pinned],
       [...state.folded],
-      state.track,
+      [...state.tracks],
       element.offsetWidth,
     ]);
     if (key === this.#key) return;
@@ -153,7 +153,7 @@ function processLabel(row, state, box) {
  * @param {(text: string) => number} widthOf
  * @param {number} width
  * @param {Record<string, string>} box
- * @param {(value: any) => void} choose
+ * @param {(track: number, isAdded: boolean) => void} choose
  */
 function trackLabel(row, state, widthOf, width, box, choose) {
   const track = state.block.tracks[row.number];
@@ -166,8 +166,8 @@ function trackLabel(row, state, widthOf, width, box, choose) {
       "button.name",
       {
         "data-key": `track ${row.number}`,
-        "aria-pressed": String(state.track === row.number),
-        onclick: () => choose(row.number),
+        "aria-pressed": String(state.tracks.has(row.number)),
+        onclick: (event) => choose(row.number, event.ctrlKey || event.metaKey || event.shiftKey),
       },
       cutName(track.name, widthOf, width - BESIDE_PX),
     ),

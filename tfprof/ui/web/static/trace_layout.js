@@ -7,7 +7,7 @@ import { traceIsShown } from "./trace_filter.js";
 
 export const TRACE_LANE_PX = 17;
 const HEAD_PX = 24;
-const GAP_PX = 5;
+const GAP_PX = 8; // with the area that shows how busy a track is
 const COUNTER_PX = 40;
 
 /**

@@ -6,6 +6,8 @@ import { countOf, numberText } from "./format.js";
 import { tableView } from "./table.js";
 import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
+import { numbersText } from "./trace_state.js";
+import { treeView } from "./tree.js";
 
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Context, Span } from "./types" */
@@ -31,8 +33,25 @@ export class TracePanel {
 
   /** @param {any} event */
   showEvent(event) {
-    this.event.replaceChildren(...(event ? [traceDetails(event, this.acts)] : []));
+    const links = el("p.trace-links");
+    this.event.replaceChildren(...(event ? [traceDetails(event, this.acts, links)] : []));
+    if (event) this.#lead(event.id, links);
     this.#fold();
+  }
+
+  /**
+   * Adds the ways to pages with more on an event.
+   *
+   * @param {string} id
+   * @param {HTMLElement} links
+   */
+  async #lead(id, links) {
+    const run = this.state.block.of_run;
+    const found = await this.data.links(id).catch(() => []);
+    const ways = found.map((/** @type {any} */ { page, label, params }) =>
+      el("a", { href: this.context.address(page, run ? { ...params, run } : params) }, label),
+    );
+    if (ways.length) links.append(el("span.quiet", "More on it: "), ...ways);
   }
 
   /** @param {any} error */
@@ -42,7 +61,7 @@ export class TracePanel {
 
   // The trace as a whole is there while nothing is selected.
   #fold() {
-    this.all.hidden = Boolean(this.state.event || this.state.range || this.state.track !== null);
+    this.all.hidden = Boolean(this.state.event || this.state.range || this.state.tracks.size);
   }
 
   #all() {
@@ -61,9 +80,9 @@ export class TracePanel {
     this.#turn += 1;
     const turn = this.#turn;
     const { state, data } = this;
-    const track = state.track === null ? "" : String(state.track);
+    const tracks = numbersText(state.tracks);
     this.#fold();
-    if (!state.range && !track) {
+    if (!state.range && !tracks) {
       this.range.replaceChildren(...(state.base ? [this.#base(state.base)] : []));
       return;
     }
@@ -75,12 +94,15 @@ export class TracePanel {
     const isPair = base && range && (base[0] !== range[0] || base[1] !== range[1]);
     for (const [ask, draw] of [
       ...(isPair
-        ? [[() => data.difference(base, range, track || "all"), this.#difference]]
-        : [[data.range, this.#names]]),
+        ? [[() => data.difference(base, range, tracks || "all"), this.#difference]]
+        : [
+            [data.range, this.#names],
+            [data.calls, this.#calls],
+          ]),
       [data.events, this.#events],
     ]) {
       try {
-        parts.push(...draw.call(this, await ask.call(data, t0, t1, track)));
+        parts.push(...draw.call(this, await ask.call(data, t0, t1, tracks)));
       } catch (error) {
         parts.push(
           el(
@@ -93,6 +115,7 @@ export class TracePanel {
         break;
       }
       if (turn !== this.#turn) return;
+      this.range.replaceChildren(...parts);
     }
     if (turn === this.#turn) this.range.replaceChildren(...parts);
   }
@@ -100,7 +123,7 @@ export class TracePanel {
   #offer() {
     return el(
       "p.quiet",
-      "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ",
+      "Select an event by a click, a range of all tracks by dragging on the ruler, of some by dragging over them with Shift, a track by its name. ",
       el(
         "button",
         { onclick: () => this.acts.ranges.select([this.state.block.t0, this.state.block.t1]) },
@@ -133,11 +156,15 @@ export class TracePanel {
   #heading(t0, t1) {
     const { state } = this;
     const when = state.range ? spanText([t0, t1]) : "The whole time";
-    const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
+    const names = [...state.tracks].map((track) => state.block.tracks[track].name);
+    const where = names.length > 1 ? `${names.length} tracks` : (names[0] ?? "all tracks");
     const isBase = state.base && state.range?.every((time, at) => time === state.base?.[at]);
     return el(
       "div.trace-range-head",
-      el("h2.trace-heading", `${when}, ${where}`),
+      el("h2.trace-heading", { title: names.join("\n") || null }, `${when}, ${where}`),
+      state.range && names.length
+        ? el("button", { onclick: () => this.acts.ranges.allTracks() }, "All tracks")
+        : null,
       state.range && !isBase
         ? el(
             "button",
@@ -173,7 +200,22 @@ export class TracePanel {
   #names(found) {
     const busy = `${countOf(found.n_events, "event")}, ${numberText(found.busy_ps, "ps")} of self time together.`;
     const names = unpacked(found.table.cells[0]);
-    return [el("p", { role: "status" }, busy), this.#table(found.table, (row) => this.acts.find(names[row]))];
+    const { tracks, block } = this.state;
+    const n_derived = [...tracks].filter((track) => block.tracks[track].is_derived).length;
+    const left_out =
+      n_derived && n_derived < tracks.size
+        ? ` Without ${countOf(n_derived, "track")} made of others, which would count the same time again.`
+        : "";
+    return [
+      el("p", { role: "status" }, busy + left_out),
+      this.#table(found.table, (row) => this.acts.find(names[row])),
+    ];
+  }
+
+  /** @param {any} found */
+  #calls({ tree }) {
+    const view = treeView(tree, { ...this.context, params: {}, look: () => {} });
+    return tree.n_rows > 1 ? [view] : [];
   }
 
   /** @param {any} found */

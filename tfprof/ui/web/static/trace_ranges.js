@@ -15,9 +15,14 @@ export class TraceRanges {
     this.changed = changed;
   }
 
-  /** @param {Span} range */
-  drag(range) {
-    this.view.state.range = range;
+  /**
+   * @param {Span} range
+   * @param {Set<number> | null} tracks Those it goes across, if it has a height.
+   */
+  drag(range, tracks) {
+    const { state } = this.view;
+    state.range = range;
+    if (tracks) state.tracks = tracks;
     this.view.redraw();
   }
 
@@ -40,10 +45,22 @@ export class TraceRanges {
     if (event?.duration) this.select([event.start, event.start + event.duration]);
   }
 
-  /** @param {number} track */
-  selectTrack(track) {
+  /**
+   * Selects a track alone, or takes it to those that are selected; a selected one is left out.
+   *
+   * @param {number} track
+   */
+  selectTrack(track, isAdded = false) {
     const { state } = this.view;
-    state.track = state.track === track ? null : track;
+    const isOn = state.tracks.has(track);
+    const others = isAdded ? [...state.tracks].filter((each) => each !== track) : [];
+    const isLast = isOn && (isAdded || state.tracks.size === 1);
+    state.tracks = new Set(isLast ? others : [...others, track]);
+    this.#show("");
+  }
+
+  allTracks() {
+    this.view.state.tracks = new Set();
     this.#show("");
   }
 

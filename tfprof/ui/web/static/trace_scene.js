@@ -4,6 +4,7 @@ import { counted, numberText } from "./format.js";
 import { drawTraceCounter, traceCounterValues } from "./trace_counters.js";
 import { traceEachMark, traceParts, tracePrefetch } from "./trace_draw.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
+import { drawTraceNotes } from "./trace_notes.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
 /** @import { TraceBusy } from "./trace_busy.js" */
@@ -12,7 +13,7 @@ import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
 /** @import { TraceFlows } from "./trace_flows.js" */
 /** @import { TraceHits } from "./trace_hits.js" */
 /** @import { TraceState } from "./trace_state.js" */
-/** @import { Mark, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
+/** @import { Mark, Row, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
 
 export class TraceScene {
   /** @type {Visible} */
@@ -37,9 +38,9 @@ export class TraceScene {
     this.layout = traceLayout(state.block, state);
   }
 
-  // Processes whose rows are in sight.
-  get processes() {
-    return this.visible.rows.filter(({ kind }) => kind === "process").map(({ number }) => number);
+  // What is in sight.
+  get seen() {
+    return [...this.visible.pinned, ...this.visible.rows];
   }
 
   relayout() {
@@ -65,13 +66,14 @@ export class TraceScene {
     painter.clipped(top, painter.height - top, () => drawRows(this.visible.rows));
     drawRows(this.visible.pinned);
     painter.steps(this.steps, state, palette);
+    const rows = state.tracks.size ? this.seen.filter((row) => this.#isSelected(row)) : null;
     if (state.base) painter.range(...state.base, state, palette, true);
-    if (state.range) painter.range(...state.range, state, palette);
+    if (state.range) painter.range(...state.range, state, palette, false, rows);
+    drawTraceNotes(painter, state, palette, false);
     this.#flows(palette);
     const seen = this.#rowOf(state.event?.track);
     if (state.event && seen) painter.outline(this.#rect(seen, state.event), palette);
-    for (const row of [...this.visible.rows, ...this.visible.pinned])
-      if (row.kind === "track") tracePrefetch(tiles, state, row.number);
+    for (const row of this.seen) if (row.kind === "track") tracePrefetch(tiles, state, row.number);
     if (tiles.isWaiting) painter.message("…", palette);
     if (tiles.error) painter.message(tiles.error, palette);
   }
@@ -84,8 +86,8 @@ export class TraceScene {
    */
   #row(row, tiles, palette, hits) {
     const { painter, state } = this;
-    painter.ground(row, palette, row.kind === "track" && state.track === row.number);
-    if (row.kind === "process") this.busy.draw(painter, row, palette);
+    painter.ground(row, palette, this.#isSelected(row));
+    if (row.kind !== "counter") this.busy.draw(painter, row, palette);
     if (row.kind === "track")
       this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, hits);
     if (row.kind === "counter") {
@@ -94,11 +96,39 @@ export class TraceScene {
     }
   }
 
+  /** @param {Row} row */
+  #isSelected(row) {
+    return row.kind === "track" && this.state.tracks.has(row.number);
+  }
+
+  /**
+   * Tracks between two heights of the picture; those of folded processes with them.
+   *
+   * @param {number} y
+   * @param {number} other
+   * @returns {Set<number>}
+   */
+  tracksBetween(y, other) {
+    const { block, folded, order } = this.state;
+    const [top, bottom] = [Math.min(y, other), Math.max(y, other)];
+    const rows = this.seen.filter((row) => {
+      const begin = row.isPinned ? row.top : Math.max(row.top, this.layout.pinnedHeight);
+      return begin <= bottom && row.top + row.height > top;
+    });
+    return new Set(
+      rows.flatMap(({ kind, number }) =>
+        kind === "track"
+          ? [number]
+          : kind === "process" && folded.has(number)
+            ? order.filter((track) => block.tracks[track].process === number)
+            : [],
+      ),
+    );
+  }
+
   /** @param {number | undefined} track */
   #rowOf(track) {
-    return [...this.visible.pinned, ...this.visible.rows].find(
-      (row) => row.kind === "track" && row.number === track,
-    );
+    return this.seen.find((row) => row.kind === "track" && row.number === track);
   }
 
   /**
@@ -213,8 +243,8 @@ export class TraceScene {
       const busy = `busy ${numberText(mark.busy, "ps")}; longest: ${mark.name}`;
       return [`${counted(mark.count)} events in ${span}`, busy, "click to zoom in"];
     }
-    if (row?.kind === "process") return this.busy.words(row.number, this.state.timeAt(x));
-    const series = row?.kind === "counter" ? this.counters.get(row.number) : null;
+    if (row && row.kind !== "counter") return this.busy.words(row, this.state.timeAt(x));
+    const series = row ? this.counters.get(row.number) : null;
     const { counters } = this.state.block;
     return row && series
       ? [counters[row.number].name, ...traceCounterValues(series, this.state.timeAt(x))]

@@ -1,6 +1,7 @@
 // What is seen of a trace: from when to when, what is selected, what is folded and pinned.
 
 import { unpacked } from "./columns.js";
+import { traceNotesOf, traceNotesText } from "./trace_notes.js";
 
 /** @import { Params, TraceBlock } from "./documents" */
 /** @import { Span, Steps, TraceEvent, TraceFilter } from "./types" */
@@ -18,8 +19,8 @@ export class TraceState {
   event = null;
   /** @type {Span | null} */
   range = null;
-  /** @type {number | null} The selected one. */
-  track = null;
+  /** @type {Set<number>} The selected ones; none of them stands for all. */
+  tracks = new Set();
   /** @type {Span | null} The range A, with which the selected one is compared. */
   base = null;
 
@@ -39,6 +40,8 @@ export class TraceState {
     /** @type {TraceFilter} */
     this.filter = { text: params._tracks ?? "", kind: params._kind ?? "", process: params._process ?? "" };
     if (params._a0 && params._a1) this.base = [Number(params._a0), Number(params._a1)];
+    this.tracks = numbersOf(params._on, block.tracks.length);
+    this.notes = traceNotesOf(params._notes);
     this.t0 = isGiven ? t0 : this.whole[0];
     this.t1 = isGiven ? t1 : this.whole[1];
   }
@@ -156,7 +159,9 @@ export class TraceState {
     const isHome = rounded(this.home).every((time, at) => time === [t0, t1][at]);
     const [r0 = "", r1 = ""] = rounded(this.range);
     const [_a0 = "", _a1 = ""] = rounded(this.base);
-    return { ...(isHome ? { t0: "", t1: "" } : { t0, t1 }), sel: this.event?.id ?? "", r0, r1, _a0, _a1 };
+    const times = isHome ? { t0: "", t1: "" } : { t0, t1 };
+    const kept = { _on: numbersText(this.tracks), _notes: traceNotesText(this.notes) };
+    return { ...times, sel: this.event?.id ?? "", r0, r1, _a0, _a1, ...kept };
   }
 
   /**
@@ -197,6 +202,38 @@ export class TraceState {
     Object.assign(this.filter, changes);
     this.onChange(true);
   }
+}
+
+/**
+ * Numbers as a short text: "0-3,7".
+ *
+ * @param {Iterable<number>} numbers
+ */
+export function numbersText(numbers) {
+  /** @type {[number, number][]} */
+  const runs = [];
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last && number === last[1] + 1) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+}
+
+/**
+ * The numbers below `size` that such a text names.
+ *
+ * @param {string | undefined} text
+ * @param {number} size
+ * @returns {Set<number>}
+ */
+export function numbersOf(text, size) {
+  const found = new Set();
+  for (const part of (text ?? "").split(",")) {
+    const [first, last = first] = part.split("-").map(Number);
+    if (part) for (let at = first; at <= Math.min(last, size - 1); at += 1) found.add(at);
+  }
+  return found;
 }
 
 /**

@@ -15,6 +15,8 @@ import { TraceFlows } from "./trace_flows.js";
 import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
+import { TraceMap } from "./trace_map.js";
+import { drawTraceNotes, TraceNotes } from "./trace_notes.js";
 import { moveTraceRow } from "./trace_order.js";
 import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
@@ -107,17 +109,19 @@ class TraceView {
       say: (text) => this.say(text),
     });
     const { event, range, all } = this.panel;
-    this.dock = new TraceDock([this.search.found, event, range, all], context.params, (changes) =>
-      this.#keep(changes),
-    );
+    const shows = (/** @type {HTMLElement} */ part) => this.dock.reveal(part);
+    this.notes = new TraceNotes(this.state, () => this.#changed(false), shows);
+    const parts = [this.search.found, event, range, this.notes.element, all];
+    this.dock = new TraceDock(parts, context.params, (changes) => this.#keep(changes));
     this.sql = traceSql(data, this.search, context, acts);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
+    this.map = new TraceMap(this.parts.map, data, this.state, () => this.redraw());
     this.names = new TraceLabels(
       this.parts.labels,
       this.state,
-      (track) => this.ranges.selectTrack(track),
+      (track, isAdded) => this.ranges.selectTrack(track, isAdded),
       (row, other) => moveTraceRow(this.state, this.scene.layout, row, other),
     );
     this.#build();
@@ -193,6 +197,7 @@ class TraceView {
     this.state.width = width;
     this.painter.resize(width, height);
     this.rulerPainter.resize(width, TRACE_RULER_PX);
+    this.map.resize(this.parts.frame.clientWidth);
     this.parts.sheet.style.height = `${height}px`;
     this.parts.spacer.style.height = `${Math.max(layout.pinnedHeight + layout.height - height, 0)}px`;
     this.redraw();
@@ -227,8 +232,10 @@ class TraceView {
     this.palette ??= new TracePalette(this.section);
     this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
+    drawTraceNotes(this.rulerPainter, this.state, this.palette, true);
+    this.map.draw(this.palette);
     this.names.draw(this.scene.visible);
-    this.busy.update(this.scene.processes);
+    this.busy.update(this.scene.seen);
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
@@ -263,9 +270,7 @@ class TraceView {
     this.redraw();
     if (!this.#isOpening) return;
     this.#isOpening = false;
-    const row = this.scene.layout.rows.find(
-      ({ kind, number }) => kind === "process" && this.busy.isBusy(number),
-    );
+    const row = this.scene.layout.rows.find((each) => each.kind === "process" && this.busy.isBusy(each));
     if (row) this.parts.scroller.scrollTop = row.y;
   }
 
@@ -339,6 +344,7 @@ class TraceView {
 
   /** @param {any} event */
   hover(event) {
+    this.#point(event);
     const isOver = event?.target === this.parts.canvas;
     const hit = isOver ? this.scene.hit(this.data.tiles, event.offsetX, event.offsetY) : null;
     this.parts.canvas.style.cursor = hit?.mark ? "pointer" : "default";
@@ -347,12 +353,27 @@ class TraceView {
     else hideTip();
   }
 
+  /**
+   * A line through all tracks where the pointer is, with its time.
+   *
+   * @param {any} event
+   */
+  #point(event) {
+    const { canvas, ruler, cursor, labels } = this.parts;
+    const x = event?.target === canvas || event?.target === ruler ? event.offsetX : -1;
+    cursor.hidden = x < 0 || x > this.state.width;
+    if (cursor.hidden) return;
+    cursor.style.left = `${labels.offsetWidth + x}px`;
+    cursor.classList.toggle("to-left", x > this.state.width / 2);
+    cursor.firstChild.textContent = traceTimeText(this.state.timeAt(x), this.state.psPerPixel);
+  }
+
   selectNothing() {
     const { state } = this;
     this.parts.keys.hidden = true;
-    if (!state.event && !state.range && state.track === null) return;
-    const hadRange = state.range || state.track !== null;
-    [state.event, state.range, state.track] = [null, null, null];
+    if (!state.event && !state.range && !state.tracks.size) return;
+    const hadRange = state.range || state.tracks.size;
+    [state.event, state.range, state.tracks] = [null, null, new Set()];
     this.say("");
     this.panel.showEvent(null);
     this.search.selected();

@@ -16,6 +16,8 @@ import { treemapCells } from "./treemap.js";
 /** @import { Params, TreeBlock } from "./documents" */
 /** @import { Context, Measure, Order, TreeState } from "./types" */
 
+/** @typedef {[string, () => void]} Act */
+
 /**
  * A tree block as an element; how it is looked at is kept in the page's address.
  *
@@ -237,7 +239,10 @@ export function treeView(block, context) {
         treeDetails(
           model,
           row,
-          row === state.root ? [] : [["Look at this alone", () => focusOn(row)]],
+          [
+            ...(row === state.root ? [] : [/** @type {Act} */ (["Look at this alone", () => focusOn(row)])]),
+            ["Close", () => details.replaceChildren()],
+          ],
           context,
         ),
       );
@@ -267,9 +272,8 @@ export function treeView(block, context) {
     el("div.tools", block.title && el("h2", block.title), search, status),
     bar.bar,
     crumbs,
-    body,
+    el("div.tree-stage", body, details),
     legend,
-    details,
   );
 }
 

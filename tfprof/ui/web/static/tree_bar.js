@@ -2,10 +2,10 @@
 
 import { selectOf, tickOf } from "./choices.js";
 import { el } from "./dom.js";
-import { treeColumns } from "./tree_columns.js";
+import { treeColumnsMenu } from "./tree_columns.js";
 
 /** @import { TreeModel } from "./tree_model.js" */
-/** @import { TreeState } from "./types" */
+/** @import { Measure, TreeState } from "./types" */
 
 export const TREE_FORMS = [
   ["table", "Table"],
@@ -25,6 +25,8 @@ const DEPTHS = [1, 2, 3, 4, 5, 6, 8, 10];
 export function treeBar(model, state, acts) {
   const { block } = model;
   const bar = el("div.tree-bar");
+  /** @type {{ measure: Measure | null, element: HTMLElement } | null} */
+  let menu = null;
   return { bar, show };
 
   function show() {
@@ -87,21 +89,16 @@ export function treeBar(model, state, acts) {
     return tickOf("Callers below", state.isUp, (isUp) => acts.change({ isUp }, "up", isUp ? "1" : ""));
   }
 
+  // The same one until another measure has other columns: it stays open while one chooses.
   function columnChoice() {
-    const columns = treeColumns(model, state.measure, state.columns);
-    const ticks = columns.map((column) =>
-      tickOf(column.label || (column.about ?? ""), column.isOn, (on) => {
-        const chosen = columns.filter((each) => (each === column ? on : each.isOn)).map((each) => each.id);
-        const text = chosen.join(",") || "none";
-        acts.change({ columns: text, choosesColumns: true }, "columns", text);
-      }),
-    );
-    /** @param {any} event */
-    const ontoggle = (event) => {
-      state.choosesColumns = event.target.open;
-    };
-    const attributes = { open: state.choosesColumns, ontoggle };
-    return el("details.columns-choice", attributes, el("summary", "Columns"), el("div.menu", ticks));
+    if (menu?.measure !== state.measure)
+      menu = {
+        measure: state.measure,
+        element: treeColumnsMenu(model, state.measure, state.columns, (columns) =>
+          acts.change({ columns }, "columns", columns),
+        ),
+      };
+    return menu.element;
   }
 }
 

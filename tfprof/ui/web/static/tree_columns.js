@@ -3,9 +3,12 @@
 import { csvText } from "./csv.js";
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
+import { chosenColumns, columnsMenu } from "./table_columns.js";
 
 /** @import { TreeModel } from "./tree_model.js" */
 /** @import { Lines, Measure, TreeColumn } from "./types" */
+
+const NAMES = { id: "name" }; // the column of names, which is always there
 
 // Units that stand beside exact numbers.
 /** @type {Record<string, string>} */
@@ -38,8 +41,26 @@ export function treeColumns(model, measure, chosen) {
   if (model.hasSource)
     columns.push({ id: "source", label: "source", text: { values: [] }, isSource: true, isDefault: true });
   for (const text of model.texts) columns.push({ id: text.id, label: text.label, text, isDefault: true });
-  const wanted = chosen ? new Set(chosen.split(",")) : null;
-  return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column.id) : column.isDefault }));
+  const wanted = chosenColumns(chosen, [NAMES, ...columns]);
+  return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column) : column.isDefault }));
+}
+
+/**
+ * The menu that shows and hides the columns of a tree; `changed` gets what the address has.
+ *
+ * @param {TreeModel} model
+ * @param {Measure | null} measure
+ * @param {string} chosen
+ * @param {(text: string) => void} changed
+ */
+export function treeColumnsMenu(model, measure, chosen, changed) {
+  const columns = [
+    { ...NAMES, label: model.block.header, isDefault: true, isOn: true },
+    ...treeColumns(model, measure, chosen).map((each) => ({ ...each, label: each.label || each.about })),
+  ];
+  const away = new Set(columns.filter(({ isDefault }) => !isDefault));
+  const shown = chosen ? new Set(columns.filter(({ isOn }) => isOn)) : null;
+  return columnsMenu(columns, away, "hidden", shown, (_, text) => changed(text));
 }
 
 /**

@@ -51,6 +51,9 @@ export interface ChartData {
   unit: string;
   xUnit: string;
   series: (Series & { values: number[]; colour: string; pale?: boolean })[];
+  /** What of `x` is shown, if not all; and shows another part, null for all. */
+  span?: Span | null;
+  zoom?: (span: Span | null) => void;
 }
 export type Scale = ((value: number) => number) & { ticks: number[] };
 
@@ -116,7 +119,6 @@ export interface TreeState {
   /** The row that has the focus. */
   current: number;
   lines: Lines;
-  choosesColumns?: boolean;
 }
 /** Rows of a tree that are shown, with their depths. */
 export interface Lines {
@@ -173,6 +175,17 @@ export interface Row {
   isPinned?: boolean;
 }
 export type SeenRow = Row & { top: number };
+/** A note at a time of a trace, ps. */
+export interface TraceNote {
+  time: number;
+  words: string;
+}
+/** Shares of pixels of equal length from `t0` to `t1`, by kind and number of a row. */
+export interface BusyShares {
+  t0: number;
+  t1: number;
+  byRow: Map<string, Float64Array>;
+}
 export interface Visible {
   pinned: SeenRow[];
   rows: SeenRow[];
