@@ -25,7 +25,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.tools.collective_advice import advice_on
 from tfprof.captures.tools.collective_tables import tables_of
 from tfprof.core.columns.columns import Int64Array
-from tfprof.core.text.claims import Claim, Detail, scoped, unknown
+from tfprof.core.text.claims import Claim, Detail, Details, scoped, unknown
 from tfprof.core.text.wording import plural
 from tfprof.errors import UsageError
 
@@ -193,14 +193,7 @@ def collectives(
         claims=scoped(_claims(known), scope, "collectives on the devices of hosts"),
         tables=tables_of(known.found, known.link),
         charts=tuple(_charts(known)),
-        advice=tuple(
-            advice_on(
-                known.found,
-                known.step_ps,
-                environment(run).hardware,
-                words_for(run.hosts).framework,
-            )
-        ),
+        advice=tuple(known.advice()),
         notes=(*run.notes, *known.steps.notes, *_notes(known)),
     )
 
@@ -223,25 +216,31 @@ def _claims(known: Communicating) -> Iterator[Claim]:
         words += "none of it is exposed, as the device computes meanwhile"
     else:
         words += "{overlapped_ms} runs while the device computes, and {exposed_ms} is exposed"
-    waits = [one.bare_waiting_ps for one in known.found if one.bare_waiting_ps is not None]
-    if len(waits) == len(known.found) and round(exposed):
-        details["waits_ms"] = known.bare_waiting_ps / _PS_PER_MS
-        details["transfer_ms"] = known.bare_transfer_ps / _PS_PER_MS
-        if round(known.bare_waiting_ps):
-            words += (
-                ". Of the exposed time, {waits_ms} is waiting for the last device to come, and "
-            )
-            words += "{transfer_ms} the exchange itself"
-        else:
-            words += ". None of the exposed time is waiting for a late device of this capture"
     yield Claim(
         "step", "collective_time", total / _PS_PER_MS, "ms", details=details, words=f"{words}."
     )
+    waits = [one.bare_waiting_ps for one in known.found if one.bare_waiting_ps is not None]
+    if len(waits) == len(known.found) and round(exposed):
+        yield _waits_of(known)
     if len(waits) < len(known.found):
         yield unknown("step", "collective_wait", _unknown_waits(known.found))
     first = known.found[0]
     if len(known.found) > 1 and round(first.exposed_ps):
         yield _longest(first, known)
+
+
+def _waits_of(known: Communicating) -> Claim:
+    words = "None of the exposed time is waiting for a late device of this capture."
+    if round(known.bare_waiting_ps):
+        words = (
+            "Of the exposed time, {value} is waiting for the last device to come, and "
+            "{transfer_ms} the exchange itself."
+        )
+    details: Details = {"transfer_ms": known.bare_transfer_ps / _PS_PER_MS}
+    return Claim(
+        "step", "collective_wait", known.bare_waiting_ps / _PS_PER_MS, "ms", details=details,
+        words=words,
+    )  # fmt: skip
 
 
 _NOT_HERE = "No collective ran in these steps; others are in the capture."

@@ -8,7 +8,7 @@ from math import isfinite
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.utilization import Utilization, utilization_of
 from tfprof.captures.hlo.call_costs import CallCosts, costs_of_text
-from tfprof.captures.run.result import Note, ToolResult, scope_of
+from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.utilization_tables import (
     NO_SCOPE,
@@ -76,6 +76,7 @@ def utilization(
         "Utilization",
         claims=scoped(_claims(found, scopes, tokens, examples), scope, _BASIS),
         tables=tables if found.n_steps else {},
+        charts=tuple(_charts(found, scopes)),
         notes=(*run.notes, *found.steps.notes, *_notes(found)),
     )
 
@@ -118,6 +119,25 @@ def _claims(
             words="Furthest from the speed of light: {subject:folded}, whose ops take {known_ms} "
             "of a step, and {roofline_ms} at peak rates.",
         )  # fmt: skip
+
+
+MOST_DRAWN = 12
+"""The chart shows at most so many scopes, those furthest from the speed of light."""
+
+
+def _charts(found: Utilization, scopes: Sequence[Scope]) -> Iterator[Chart]:
+    drawn = [one for one in scopes if one.known_ps][:MOST_DRAWN]
+    if not drawn or not has_roofline(found) or found.unknown:
+        return
+    per_ms = 1e9 * max(found.n_steps * found.n_devices, 1)
+    yield Chart(
+        "speed_of_light", "stacked_bar", "Scopes in a step, and the speed of light", "scope", "ms",
+        tuple(one.name for one in drawn),
+        {
+            "at peak rates": tuple(one.roofline_ps / per_ms for one in drawn),
+            "above that": tuple(one.gap_ps / per_ms for one in drawn),
+        },
+    )  # fmt: skip
 
 
 def _on_mfu(found: Utilization) -> Claim:
