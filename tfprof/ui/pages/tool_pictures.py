@@ -106,7 +106,9 @@ def _of_utilization(result: ToolResult, run: Run, params: Mapping[str, str]) -> 
     if table is None:
         return []
     [source] = table.column("peak_source")  # a sentence below has it
-    return [_cards(table, but=(None, source))]
+    cards = _cards(table, but=(None, source))
+    charts = _charts(result.charts)
+    return [side_by_side([(1.5, charts[0]), (1, cards)])] if charts else [cards]
 
 
 def _cards(table: Table, but: Sequence[Cell] = ()) -> Block:
