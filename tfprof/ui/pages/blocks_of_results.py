@@ -46,6 +46,8 @@ FIRST: Mapping[str, Sequence[str]] = {
         "instruction", "opcode", "category", "self_us", "bound_by", "flops", "bytes_accessed",
         "tf_op", "distance",
     ),
+    "functions": ("function", "compiled", "again", "total_ms", "kinds", "differs", "calls"),
+    "compilations": ("function", "differs", "step", "total_ms", "called_at", "kind", "start_ms"),
     "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip
 """By table: the meaning of a row, and the most important columns, which come first."""
