@@ -71,7 +71,7 @@ def candidates(shell, script, line):
         ("tfprof op --max", ["--max_depth", "--max_rows"]),
         ("tfprof op --max-", ["--max-depth", "--max-rows"]),
         ("tfprof op -max", ["-max_depth", "-max_rows"]),
-        ("tfprof op --no-c", ["--no-classic"]),
+        ("tfprof op --no-c", ["--no-cache", "--no-classic"]),
         ("tfprof op --unheard", []),
         ("tfprof op -max_depth 4 --max-rows=3 --select bytes --fo", ["--force", "--format"]),
         ("tfprof op --format ", ["csv", "html", "json", "table", "text", "tree"]),

@@ -148,7 +148,7 @@ ANSWERED = {
 REMEDIES = {
     **dict.fromkeys(CAPTURES, "the commands for captures of the TensorFlow 2 profiler read it"),
     **dict.fromkeys(["torch.json", "trace.json.gz"], "tfprof ui shows it, tfprof query asks it"),
-    **dict.fromkeys(["stacks.txt", "cpu.pprof", "py-spy.json"], "it holds sampled call stacks"),
+    **dict.fromkeys(["stacks.txt", "cpu.pprof", "py-spy.json"], "tfprof ui shows them"),
     "host.pod_viewer.json": "a result of an older profiler; tfprof ui shows it",
     "graph.pb": "It looks like a GraphDef; ",
     "model": "It looks like a SavedModel; ",

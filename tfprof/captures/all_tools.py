@@ -114,7 +114,7 @@ _TOOLS = (
         "roofline, and calls whose cost is unknown.",
         ("logs/ --tokens-per-step 65536", "logs/ --device h100 --costs costs.json"),
         question="Time",
-        needs="events",
+        needs="steps",
         options=(
             "device",
             "tokens_per_step",

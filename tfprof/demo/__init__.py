@@ -23,7 +23,9 @@ _OF_GPUS: Final = ("kernel-stats", "op-stats", "pod")
 """Tools for which the capture of GPUs has more to show."""
 
 
-_OF_TUTORIALS: Final = MappingProxyType({"stragglers": "slow-worker", "compiles": "recompiles"})
+_OF_TUTORIALS: Final = MappingProxyType(
+    {"stragglers": "slow-worker", "collectives": "slow-worker", "compiles": "recompiles"}
+)
 """Captures of the tutorials for tools to which no other capture has anything to show."""
 
 

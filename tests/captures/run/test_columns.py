@@ -11,6 +11,8 @@ from tfprof.core.columns.described import UNITS_OF_TIME
 from tfprof.demo import DEMO_CAPTURES, demo_capture
 
 OF_PARTS_OF_OTHER_THINGS = {"fragmentation", "occupancy_pct"}
+OF_MEMORY = {"peak_lines"}
+"""Tables whose shares are of memory."""
 
 
 def test_what_declares_no_clock_and_is_a_time_has_that_of_the_table():
@@ -47,4 +49,5 @@ def test_columns_of_all_tools_have_a_meaning_and_times_a_clock(capture):
         for one in table.columns:
             assert one.meaning, (table.name, one.id)
             is_time = one.unit in UNITS_OF_TIME and one.id not in OF_PARTS_OF_OTHER_THINGS
+            is_time &= table.name not in OF_MEMORY
             assert bool(one.clock) == is_time, (table.name, one.id)

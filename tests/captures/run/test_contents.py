@@ -9,7 +9,8 @@ from tfprof.cli.registry import COMMANDS
 from tfprof.core.wire import messages as pb
 
 ALL = [
-    "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
+    "overview", "input-pipeline", "tf-data", "op-stats", "utilization", "kernel-stats", "memory",
+    "pod",
     "stragglers", "collectives", "op-profile", "hlo-stats", "roofline", "memory-viewer",
     "graph-viewer", "compiles", "monitor", "trace",
 ]  # fmt: skip
@@ -57,8 +58,11 @@ def test_nothing_at_all():
     [
         ([plane("/host:CPU", "MatMul")], set()),
         ([plane("/host:CPU", "Iterator::Map")], {"tf-data", "input-pipeline"}),
-        ([plane("/host:CPU", "train", "_r")], {"input-pipeline", "pod"}),
-        ([plane("/host:CPU", "Profiled batch", "step_num")], {"input-pipeline", "pod"}),
+        ([plane("/host:CPU", "train", "_r")], {"input-pipeline", "pod", "utilization"}),
+        (
+            [plane("/host:CPU", "Profiled batch", "step_num")],
+            {"input-pipeline", "pod", "utilization"},
+        ),
         ([plane("/host:CPU", "MemoryAllocation")], {"memory"}),
         ([plane("/host:CPU", "Rendezvous")], {"collectives"}),
         ([plane("/host:CPU", "b/CollectiveReduceV2:CollectiveReduceV2")], {"collectives"}),

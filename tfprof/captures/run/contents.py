@@ -144,8 +144,11 @@ _RENDEZVOUS: Final = "Rendezvous"
 
 
 def _has_collectives(space: XSpace) -> bool:
-    """Whether an event has the name of a collective; programs would have to be decoded."""
-    planes = (*_hosts(space), *_devices(space))
+    """Whether an event has the name of a collective; programs would have to be decoded.
+
+    Beside devices, an op of the host only launches what they do, if they have to do anything.
+    """
+    planes = [*_devices(space)] or [*_hosts(space)]
     return any(
         name == _RENDEZVOUS or is_collective_name(name)
         for plane in planes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -246,6 +247,7 @@ class FloatOpCounts:
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
         by_type = result.without_formula
         compiled = {each: n for each, n in by_type.items() if _is_of_jax(each)}
+        compiled |= self._without_runs(flops)
         others = {each: n for each, n in by_type.items() if each not in compiled}
         profile.notices.set(
             "no-formula",
@@ -263,6 +265,20 @@ class FloatOpCounts:
         if not result.has_control_flow:
             state = state._replace(n_runs=0)
         return _Counted(state, result.has_control_flow, FloatOps(flops, runs))
+
+    def _without_runs(self, flops: Int64Array) -> dict[str, int]:
+        """Ops of JAX by type of which only kernels were recorded, and not how often they ran.
+
+        Args:
+            flops: Float operations of one run of each op, shape (n,).
+        """
+        profile, ops = self._profile, self._profile.ops
+        if not profile.steps.steps:
+            return {}
+        measures = profile.steps.measures(-1, len(ops))
+        rows = np.flatnonzero((flops > 0) & (measures.exec_micros > 0) & (measures.values[0] == 0))
+        types = (ops.strings[type_id] for type_id in ops.op_ids.array[rows].tolist())
+        return Counter(each for each in types if _is_of_jax(each))
 
     def _given(self) -> dict[int, int]:
         """Float operations from an op log or the program's formulas, by row."""
