@@ -61,8 +61,12 @@ class JointCollectives:
     @cached_property
     def least_ps(self) -> Int64Array:
         """How long the last host to arrive took, shape (n,)."""
-        took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
-        least: Int64Array = took.min(axis=0, initial=_FAR)
+        least = np.full(len(self), _FAR)
+        # Host by host, as the columns of all hosts may be long.
+        for is_there, arrived, left in zip(
+            self.is_there, self.arrived_ps, self.left_ps, strict=True
+        ):
+            np.minimum(least, left - arrived, out=least, where=is_there)
         return least
 
     @cached_property

@@ -165,7 +165,7 @@ def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any
         return
     environment(run)
     words_for(run.hosts)
-    for each in (side.step_ms, side.category_ms, side.moments, side.ops):
+    for each in (side.step_ms, side.category_ms, side.moments, side.ops, side.utilization):
         assert each is not None
 
 
