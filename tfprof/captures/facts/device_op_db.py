@@ -70,7 +70,7 @@ class Programs:
         """A fusion with the instructions inside it, from its program if the op lacks them."""
         if op.children or op.key.program_id is None:
             return op
-        known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
+        known = self._programs.instruction(op.key.instruction)
         if known is None or known.instruction.opcode != "fusion":
             return op
         fused = [inner for call in known.instruction.calls for inner in call.instructions]

@@ -110,10 +110,10 @@ class Descriptions:
                 continue
             program_id = op.key.program_id
             module = "" if program_id is None else self._modules.get(program_id, "")
-            known = self._programs.instruction(HloKey(program_id, module, op.key.name))
-            named = replace(op, key=op.key._replace(module=module))
+            key = op.key._replace(module=module)
+            known = self._programs.instruction(key.instruction)
             numbers[row] = len(found)
-            found.append(self._ran(named, known, ran))
+            found.append(self._ran(replace(op, key=key), known, ran))
         return found, numbers
 
     def _of_key(self, key: HloKey, ran: set[tuple[int | None, str]]) -> RanOp:
