@@ -16,7 +16,7 @@ _TRACED = re.compile(
     r"in (?P<s>[\d.e+-]+) sec"
 )
 _COMPILING = re.compile(
-    r"Compiling (?P<name>.+) with global shapes and types (?P<types>.+)\. Argument mapping: "
+    r"Compiling (?P<name>.+) with global shapes and types .+\. Argument mapping: "
 )
 _LOWERED = re.compile(
     r"Finished jaxpr to MLIR module conversion (?P<name>.+) in (?P<s>[\d.e+-]+) sec"
@@ -50,7 +50,6 @@ class LoggedCompilation:
 
     Attributes:
         name: Name of the function.
-        types: Shapes and element types of its arguments, as JAX wrote them.
         trace_s: Seconds of tracing; None if it was not traced.
         lower_s: Seconds of lowering; None if unknown.
         compile_s: Seconds of XLA, or of reading from the cache; None if unknown.
@@ -61,7 +60,6 @@ class LoggedCompilation:
     """
 
     name: str
-    types: str = ""
     trace_s: float | None = None
     lower_s: float | None = None
     compile_s: float | None = None
@@ -100,20 +98,18 @@ def read_jax_log(text: str) -> list[LoggedCompilation]:
         elif match := _COMPILING.search(line):
             name = _name(match["name"])
             open_[log_key(name)] = len(done)
-            done.append(_begun(name, match["types"], traced.pop(name, None), reasons))
+            done.append(_begun(name, traced.pop(name, None), reasons))
         else:
             _finish(line, done, open_)
     return done
 
 
-def _begun(
-    name: str, types: str, trace_s: float | None, reasons: dict[str, _Reason]
-) -> LoggedCompilation:
+def _begun(name: str, trace_s: float | None, reasons: dict[str, _Reason]) -> LoggedCompilation:
     reason = reasons.pop(name, None) if trace_s is not None else None
     if reason is None:
-        return LoggedCompilation(name, types, trace_s)
+        return LoggedCompilation(name, trace_s)
     return LoggedCompilation(
-        name, types, trace_s, kind=reason.kind, reason=reason.text, called_at=reason.called_at
+        name, trace_s, kind=reason.kind, reason=reason.text, called_at=reason.called_at
     )
 
 
