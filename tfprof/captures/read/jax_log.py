@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tfprof.captures.model.jax_names import function_of_program, module_key, plain_name
+
 _TRACED = re.compile(
     r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) "
     r"in (?P<s>[\d.e+-]+) sec"
@@ -94,9 +96,9 @@ def read_jax_log(text: str) -> list[LoggedCompilation]:
             if reason is not None:
                 reasons[reason.name] = reason
         elif match := _TRACED.search(line):
-            traced[_name(match["name"])] = float(match["s"])
+            traced[plain_name(match["name"])] = float(match["s"])
         elif match := _COMPILING.search(line):
-            name = _name(match["name"])
+            name = plain_name(match["name"])
             open_[log_key(name)] = len(done)
             done.append(_begun(name, traced.pop(name, None), reasons))
         else:
@@ -189,16 +191,6 @@ def _of_arguments(changed: Sequence[re.Match[str]], *, is_tree: bool) -> tuple[s
     return kind, f"{kind}, of {'; '.join(values)}"
 
 
-def _name(text: str) -> str:
-    for kind in ("jit", "pjit", "pmap"):
-        if text.startswith(f"{kind}(") and text.endswith(")"):
-            return text[len(kind) + 1 : -1]
-    return text
-
-
 def log_key(text: str) -> str:
     """A name as programs have it: ``jit(<lambda>)`` and ``jit_<lambda>`` are one."""
-    name = _name(text)
-    for prefix in ("jit_", "pjit_", "pmap_"):
-        name = name.removeprefix(prefix)
-    return re.sub(r"[^\w.-]", "_", name).strip("_")
+    return module_key(function_of_program(plain_name(text))).lstrip("_")
