@@ -132,6 +132,12 @@ def test_calls_of_tensorflow_state_whether_they_traced():
     assert calls_of_functions(one)["f"] == 2
 
 
+def test_jax_may_lower_in_a_call_of_tensorflow():
+    ready = {"tf_function_call": "notTraced-nonXla", "tracing_count": 1}
+    _, [made] = found(line(at("f", 0, 50, **ready), at("lower_sharding_computation", 5, 20)))
+    assert (made.is_function, phases(made)) == (False, (None, 20, None))
+
+
 @pytest.mark.parametrize(
     ("module", "function"),
     [

@@ -108,6 +108,8 @@ class _Finder:
         timeline = self._timeline
         compiles, lowers = _compiles(timeline), _outermost(timeline, _LOWERS)
         owners = self._owners([*lowers, *compiles])
+        # Only JAX writes these events: it was called by a tf.function, through Python.
+        owners |= {event: -1 for event in lowers if owners[event] in self._modes}
         owners |= self._owners_of_traces()
         by_owner: dict[tuple[int, int], list[int]] = {}
         for event in sorted(owners):
