@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from tfprof.captures.hlo.buffers import BufferUse, MemoryUse
 from tfprof.captures.hlo.donations import donations
-from tfprof.captures.hlo.value_flow import Users, flow_of, user_place
+from tfprof.captures.hlo.user_lines import place_of
+from tfprof.captures.hlo.value_flow import Users, flow_of
 from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.model.jax_names import PREFIXES
 from tfprof.core.text.units import some
@@ -131,14 +132,3 @@ def _sharded(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
                 place_of(module, users_of, largest),
                 "half of each array, on twice the devices",
             )  # fmt: skip
-
-
-def place_of(module: HloModule, users_of: Users, one: BufferUse) -> str:
-    """The line behind a value: its own, else that of what it passes through; or empty."""
-    if one.instruction is None:
-        return ""
-    if place := user_place(module, one.instruction):
-        return place
-    flow = flow_of(users_of, one.instruction, one.buffer.index)
-    places = [user_place(module, each) for each in flow.through]
-    return next(filter(None, places), "")

@@ -6,8 +6,9 @@ from typing import Final
 
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.hlo.buffers import BufferUse, MemoryUse
-from tfprof.captures.hlo.memory_savings import memory_savings, place_of
-from tfprof.captures.hlo.value_flow import Users, flow_of, scope_of
+from tfprof.captures.hlo.memory_savings import memory_savings
+from tfprof.captures.hlo.user_lines import place_of, scope_of
+from tfprof.captures.hlo.value_flow import Users
 from tfprof.captures.model.hlo import HloModule
 from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.table import Cell, Table
@@ -73,8 +74,4 @@ def _origin(module: HloModule, users_of: Users, one: BufferUse) -> tuple[str, st
         return "", _ARGUMENTS
     if one.allocation.is_constant:
         return "", _CONSTANTS
-    scope = ""
-    if one.instruction is not None:
-        through = flow_of(users_of, one.instruction, one.buffer.index).through
-        scope = next(filter(None, map(scope_of, (one.instruction, *through))), "")
-    return place_of(module, users_of, one), scope
+    return place_of(module, users_of, one), scope_of(users_of, one)
