@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.run_collectives import RunCollective
+from tfprof.captures.facts.step_collectives import StepCollectives
 from tfprof.captures.run.result import Advice
 from tfprof.core.columns.findings import WORTH
 from tfprof.core.text.claims import Details
@@ -31,19 +34,13 @@ _AS_ONE: Mapping[str, str] = {
 _PS_PER_MS = 1e9
 
 
-def advice_on(
-    found: Sequence[RunCollective], step_ps: float, hardware: str, framework: str = ""
-) -> Iterator[Advice]:
-    """Advice on the collectives of a run, if it is about enough of the time.
-
-    Args:
-        found: The collectives in a step.
-        step_ps: Duration of a step; there is no advice if it is 0.
-        hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
-        framework: ``JAX`` or ``TensorFlow``, for remedies in its terms.
-    """
+def advice_on(known: StepCollectives) -> Iterator[Advice]:
+    """Advice on collectives, if it is about enough of the time of a step; none without steps."""
+    found, step_ps = known.found, known.step_ps
     if not step_ps:
         return
+    hardware = environment(known.run).hardware
+    framework = words_for(known.run.hosts).framework
     on_compute = [one for one in found if one.collective.is_with_compute]
     serial = [one for one in found if _is_serial(one)]
     for one in (
