@@ -91,6 +91,11 @@ class Utilization:
         return len(self.period_ps)
 
     @property
+    def n_device_steps(self) -> int:
+        """Steps of all devices, at least 1: sums divided by it are of a step on one device."""
+        return max(self.n_steps * self.n_devices, 1)
+
+    @property
     def period_s(self) -> float:
         """Mean period of a step in seconds; 0 without steps."""
         return float(self.period_ps.mean()) / 1e12 if self.n_steps else 0.0

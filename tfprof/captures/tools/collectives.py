@@ -124,16 +124,16 @@ def _unknown_waits(found: Sequence[RunCollective]) -> str:
 
 
 def _longest(first: RunCollective, known: StepCollectives) -> Claim:
-    words = "The longest exposed one is {subject}, {value} of a step"
+    words = "The longest exposed one is {subject}, {value}"
+    words += " of a step" if known.has_steps else ""
     exchange = first.place.exchange
     details: dict[str, Detail] = {"run_count": first.count}
     if exchange is not None and exchange.n_bytes is not None:
-        words += " ({opcode}, {size_bytes} in {run_count:run} on all devices)"
+        words += " ({opcode}, {size_bytes} in each of {run_count:run} on all devices)"
         details |= {"opcode": exchange.opcode, "size_bytes": exchange.n_bytes}
-        words = words.replace("{size_bytes} in", "{size_bytes} in each of")
     return Claim(
         first.place.name, "exposed_time", first.exposed_ps / _PS_PER_MS, "ms", details=details,
-        words=f"{words if known.has_steps else words.replace(' of a step', '')}.",
+        words=f"{words}.",
     )  # fmt: skip
 
 
