@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -89,10 +89,9 @@ class Descriptions:
         found, numbers = numbered([None if key is None else self._of_key(key, ran) for key in keys])
         of_event = numbers[place]
         others = np.flatnonzero(of_event < 0)
-        for op, rows in _other_kernels(timeline, events[others]):
-            of_event[others[rows]] = len(found)
-            found.append(op)
-        return found, of_event
+        kernels, of_other = _other_kernels(timeline, events[others])
+        of_event[others] = np.where(of_other >= 0, of_other + len(found), -1)
+        return [*found, *kernels], of_event
 
     def of_metadata(self, ops: Sequence[DeviceOp | None]) -> tuple[list[RanOp], Int64Array]:
         """The ops of a TPU, which states their costs; returns the same as ``of_events``."""
@@ -171,23 +170,23 @@ def _inner_names(instruction: Instruction) -> Iterator[str]:
                 yield from _inner_names(inner)
 
 
-def _other_kernels(timeline: Timeline, events: Int64Array) -> Iterable[tuple[RanOp, Int64Array]]:
-    """Kernels of GPUs that belong to no instruction: by op of the framework, or by name."""
-    if not len(events):
-        return
+def _other_kernels(timeline: Timeline, events: Int64Array) -> tuple[list[RanOp], Int64Array]:
+    """Kernels of GPUs that belong to no instruction: by op of the framework, or by name.
+
+    Returns:
+        The ops, and the index of each event's op in them; -1 for others, such as copies; shape
+        (n,).
+    """
     tf_op, details = timeline.stat("tf_op"), timeline.stat("kernel_details")
     is_copy = timeline.stat("memcpy_details").has(events)
     op = tf_op.texts_at(events)
     rows = np.flatnonzero(~is_copy & ((op >= 0) | details.has(events)))
-    if not len(rows):
-        return
     found = distinct_rows([op[rows], timeline.kinds[events[rows]]])
-    for number, (text, kind) in enumerate(found.values.tolist()):
+    place = np.full(len(events), -1, np.int64)
+    place[rows] = found.place
+    kernels = []
+    for text, kind in found.values.tolist():
         parsed = parse_op_name(tf_op.texts[text] if text >= 0 else "")
-        name = timeline.names[kind]
-        category = parsed.type or WITHOUT_OP
-        path = plain_path(parsed.name)
-        yield (
-            RanOp("", name, category, path, unknown=OUTSIDE),
-            rows[np.flatnonzero(found.place == number)],
-        )
+        category, path = parsed.type or WITHOUT_OP, plain_path(parsed.name)
+        kernels.append(RanOp("", timeline.names[kind], category, path, unknown=OUTSIDE))
+    return kernels, place
