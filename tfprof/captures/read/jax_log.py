@@ -13,17 +13,15 @@ from dataclasses import dataclass, replace
 
 from tfprof.captures.model.jax_names import function_of_program, module_key, plain_name
 
+_SECONDS = r"(?P<s>\d{1,9}(?:\.\d{1,20})?(?:e-\d{1,2})?) sec"
 _TRACED = re.compile(
-    r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) "
-    r"in (?P<s>[\d.e+-]+) sec"
+    r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) in " + _SECONDS
 )
 _COMPILING = re.compile(
     r"Compiling (?P<name>.+) with global shapes and types .+\. Argument mapping: "
 )
-_LOWERED = re.compile(
-    r"Finished jaxpr to MLIR module conversion (?P<name>.+) in (?P<s>[\d.e+-]+) sec"
-)
-_COMPILED = re.compile(r"Finished XLA compilation of (?P<name>.+) in (?P<s>[\d.e+-]+) sec")
+_LOWERED = re.compile(r"Finished jaxpr to MLIR module conversion (?P<name>.+) in " + _SECONDS)
+_COMPILED = re.compile(r"Finished XLA compilation of (?P<name>.+) in " + _SECONDS)
 _HIT = re.compile(r"Persistent compilation cache hit for '(?P<name>[^']+)'")
 _MISS = re.compile(r"PERSISTENT COMPILATION CACHE MISS for '(?P<name>[^']+)'")
 _NOT_TRACED = re.compile(r"TRACING CACHE MISS at (?P<place>\S+)")
