@@ -116,7 +116,7 @@ def test_without_a_beginning_there_is_no_compilation(text):
 
 
 @pytest.mark.parametrize("seconds", ["1.2.3", "-1", "1e999", "e", "9" * 400])
-def test_what_is_no_time_is_left_out(seconds):
+def test_a_wrong_time_is_left_out(seconds):
     text = (
         "Compiling jit(f) with global shapes and types (). Argument mapping: ().\n"
         f"Finished XLA compilation of jit(f) in {seconds} sec\n"
