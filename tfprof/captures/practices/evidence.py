@@ -19,10 +19,10 @@ from tfprof.captures.events.timeline.functions import FunctionCalls, function_ca
 from tfprof.captures.facts.allocators import told_allocators
 from tfprof.captures.facts.between_steps import Between, between_steps
 from tfprof.captures.facts.calls import Called, called_in_steps, eager_in_steps, most_first
+from tfprof.captures.facts.command_buffers import GraphTimes, graph_times, ran_without_graphs
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
-from tfprof.captures.facts.graphs import GraphTimes, graph_times, ran_without_graphs
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops as host_times
 from tfprof.captures.facts.host_work import busy_input_ps
