@@ -45,7 +45,7 @@ def device_memory_stacks(one: Input, command: str) -> Stacks:
         UnknownFormatError: It is something else.
         InputError: It cannot be read.
     """
-    wanted = f"{command} reads a device memory profile of JAX (jax.profiler)"
+    wanted = f"{command} reads a device memory profile of JAX"
     if one.kind is not Kind.STACKS:
         raise one.refusal(wanted)
     stacks = stacks_of(one)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from tfprof.core.text import how_to_capture
 from tfprof.errors import UsageError
 
 _KINDS: Final = ("ProfileData", "ProfileSession")
@@ -35,8 +36,7 @@ def capture_of(source: Any) -> bytes:
     export = getattr(profiler, "export_profile_data", None)
     if export is None:
         raise UsageError(
-            f"this JAX cannot export a {name}; update it to 0.12, or capture into a folder with "
-            "jax.profiler.start_trace(FOLDER) and open that"
+            f"this JAX cannot export a {name}; update it to 0.12, or {how_to_capture.INTO_FOLDER}"
         )
     with tempfile.TemporaryDirectory(prefix="tfprof-") as folder:
         export(source, folder)
