@@ -84,7 +84,7 @@ def _gpu(name: str, about: str, source: str, gb_per_second: float, **teraflops: 
     return Device(name, about, rates, gb_per_second * _G, source)
 
 
-_CLOUD_TPU = "Google Cloud TPU documentation, system architecture, 2025"
+CLOUD_TPU = "Google Cloud TPU documentation, system architecture, 2025"
 _TPU_PAPER = "Norrie et al., The Design Process for Google's Training Chips, IEEE Micro 2021"
 
 _TABLE = (
@@ -114,10 +114,10 @@ _TABLE = (
          fp64=40, fp32=80, tf32=1100, bf16=2250, fp16=2250, fp8=4500, int8=4500),
     _gpu("tpu-v2", "Google TPU v2, one chip", _TPU_PAPER, 700, bf16=46),
     _gpu("tpu-v3", "Google TPU v3, one chip", _TPU_PAPER, 900, bf16=123),
-    _gpu("tpu-v4", "Google TPU v4, one chip", _CLOUD_TPU, 1228, bf16=275, int8=275),
-    _gpu("tpu-v5e", "Google TPU v5e, one chip", _CLOUD_TPU, 819, bf16=197, int8=393),
-    _gpu("tpu-v5p", "Google TPU v5p, one chip", _CLOUD_TPU, 2765, bf16=459, int8=918),
-    _gpu("tpu-v6e", "Google TPU v6e, one chip", _CLOUD_TPU, 1640, bf16=918, int8=1836),
+    _gpu("tpu-v4", "Google TPU v4, one chip", CLOUD_TPU, 1228, bf16=275, int8=275),
+    _gpu("tpu-v5e", "Google TPU v5e, one chip", CLOUD_TPU, 819, bf16=197, int8=393),
+    _gpu("tpu-v5p", "Google TPU v5p, one chip", CLOUD_TPU, 2765, bf16=459, int8=918),
+    _gpu("tpu-v6e", "Google TPU v6e, one chip", CLOUD_TPU, 1640, bf16=918, int8=1836),
 )  # fmt: skip
 
 DEVICES: Mapping[str, Device] = {device.name: device for device in _TABLE}

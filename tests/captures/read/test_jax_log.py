@@ -113,3 +113,13 @@ def test_older_words():
 @pytest.mark.parametrize("text", ["", "loss 0.25\n", "Finished XLA compilation of jit(f) in 1 sec"])
 def test_without_a_beginning_there_is_no_compilation(text):
     assert read_jax_log(text) == []
+
+
+@pytest.mark.parametrize("seconds", ["1.2.3", "-1", "1e999", "e", "9" * 400])
+def test_a_wrong_time_is_left_out(seconds):
+    text = (
+        "Compiling jit(f) with global shapes and types (). Argument mapping: ().\n"
+        f"Finished XLA compilation of jit(f) in {seconds} sec\n"
+    )
+    [one] = read_jax_log(text)
+    assert one.compile_s is None

@@ -6,8 +6,8 @@ from tests.captures.tools.recorded_workers import recorded, truth
 from tests.captures.tools.tpus import at, tpu
 from tests.captures.tools.tpus import op as tpu_op
 from tests.hlo_programs import ADD, capture, op, program
+from tfprof.captures.events.timeline.collective_names import algorithm_of_kernel, operation_of
 from tfprof.captures.practices.practices import advice
-from tfprof.captures.tools.collective_tables import algorithm_of_kernel, operation_of
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
@@ -117,11 +117,11 @@ def test_a_collective_beside_computation_on_a_gpu():
     assert {key: row[key] for key in expected} == pytest.approx(expected)
     # 1 MB once over the link of each of two devices in 200 µs.
     assert row["bus_gb_per_s"] == pytest.approx(5.0)
-    assert collectives(run).verdict[:2] == [
+    assert collectives(run).verdict[:2] == (
         "Collectives take 0.200 ms of a step on average (20.0%): 60.0 µs runs while the device "
         "computes, and 0.140 ms is exposed.",
         "None of the exposed time is waiting for a late device of this capture.",
-    ]
+    )
 
 
 def rules(run):
@@ -225,6 +225,8 @@ def test_devices_of_a_group_that_the_capture_lacks():
         ("ncclKernel_AllReduce_RING_LL_Sum_float(x)", "all-reduce", "no tree"),
         ("CollectiveReduceV2", "all-reduce", ""),
         ("CollectiveBcastSendV2", "broadcast", ""),
+        ("CollectiveAllToAllV3", "all-to-all", ""),
+        ("NcclReduce", "reduce", ""),
         ("sgemm", "", ""),
     ],
 )

@@ -125,6 +125,7 @@ def collective_times(host: Host) -> CollectiveTimes:
 
     counts = np.bincount(runs.which, minlength=len(places)).tolist()
     lines = timeline.lines_of(work.events).astype(np.int64)
+    on_lines = distinct_rows([rows.place, lines]).values
     mixed = _lines_with_compute(host) if len(lines) else no_rows()
     collectives = [
         Collective(
@@ -135,7 +136,7 @@ def collective_times(host: Host) -> CollectiveTimes:
         )
         for place, (kind, _), first, on, n_ranks, ready_ps in zip(
             places, rows.values.tolist(), rows.first.tolist(),
-            (np.unique(lines[rows.place == at]) for at in range(len(places))),
+            (on_lines[on_lines[:, 0] == at, 1] for at in range(len(places))),
             skew.n_ranks.tolist(), finder.ready_ps(places, counts), strict=True,
         )
     ]  # fmt: skip

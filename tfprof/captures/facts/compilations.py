@@ -79,18 +79,6 @@ class Compilation(NamedTuple):
         return sum(took for took in (self.trace_ps, self.lower_ps, self.compile_ps) if took)
 
 
-class Calls(NamedTuple):
-    """Calls of a function.
-
-    Attributes:
-        n_runs: Calls that ran; None if the capture does not show which did.
-        n_inside: Calls while another function was traced, which neither compile nor run.
-    """
-
-    n_runs: int | None
-    n_inside: int
-
-
 @fact
 def compilations(host: Host) -> tuple[Compilation, ...]:
     """What was traced, lowered and compiled on a host, in order of time."""
@@ -109,23 +97,25 @@ def compilations(host: Host) -> tuple[Compilation, ...]:
 
 
 @fact
-def calls_of_functions(host: Host) -> dict[str, Calls]:
-    """Calls of the compiled functions of a host by name."""
+def calls_of_functions(host: Host) -> dict[str, int | None]:
+    """Calls of the compiled functions of a host that ran, by name; None if nothing shows which did.
+
+    Calls while another function was traced neither compile nor run.
+    """
     forest = host.forest()
     timeline = forest.timeline
     jit = jit_calls(timeline, forest.nesting)
-    runs, inside = Counter[str](), Counter[str]()
-    for name, ran in zip(jit.functions, jit.ran.tolist(), strict=True):
-        (runs if ran else inside)[name] += 1
+    runs = Counter(dict.fromkeys(jit.functions, 0))
+    runs.update(name for name, ran in zip(jit.functions, jit.ran.tolist(), strict=True) if ran)
     calls = timeline.stat("tf_function_call").events.astype(np.int64)
     around = forest.nesting.nearest_among(forest.nesting.parents[calls], calls)
     for call, outer in zip(calls.tolist(), around.tolist(), strict=True):
-        (inside if outer >= 0 else runs)[timeline.name(call)] += 1
+        runs[timeline.name(call)] += outer < 0
     of_jax = set(jit.functions)
     is_known = bool(jit.ran.any())
     return {
-        name: Calls(runs[name] if is_known or name not in of_jax else None, inside[name])
-        for name in sorted({*runs, *inside})
+        name: n_runs if is_known or name not in of_jax else None
+        for name, n_runs in sorted(runs.items())
     }
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from tfprof.captures.events.steps.compile_events import Making, function_of_module
-from tfprof.captures.events.timeline.names import module_key
 from tfprof.captures.events.timeline.programs import hlo_keys
 from tfprof.captures.events.timeline.runs import compiled_runs
 from tfprof.captures.facts.hlo_programs import programs_of
 from tfprof.captures.facts.program_differences import Difference, Source, difference
+from tfprof.captures.model.jax_names import module_key
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.run import Host
 

@@ -57,20 +57,23 @@ class Programs:
         if known is None:
             told = self._annotated.get(key)
             return None if told is None else _told(key, told)
-        costs = self._costs.get(known.program)
-        if costs is None:
-            make = reference_costs_of if self._rules.counts_cycles else costs_of
-            costs = self._costs[known.program] = make(known.program.module())
-        described = _described(known, costs[known.instruction])
+        described = _described(known, self.costs(known.program)[known.instruction])
         if self._rules.unites_ops_of_programs:
             return replace(described, key=described.key._replace(module=""))
         return described
+
+    def costs(self, program: HloProgram) -> Mapping[Instruction, Cost]:
+        """The cost of every instruction of a program."""
+        if program not in self._costs:
+            make = reference_costs_of if self._rules.counts_cycles else costs_of
+            self._costs[program] = make(program.module())
+        return self._costs[program]
 
     def with_fused(self, op: DeviceOp) -> DeviceOp:
         """A fusion with the instructions inside it, from its program if the op lacks them."""
         if op.children or op.key.program_id is None:
             return op
-        known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
+        known = self._programs.instruction(op.key.instruction)
         if known is None or known.instruction.opcode != "fusion":
             return op
         fused = [inner for call in known.instruction.calls for inner in call.instructions]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.annotated import Annotated, annotated_instructions
-from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms, told_modules
+from tfprof.captures.events.timeline.programs import (
+    HloKey,
+    KnownInstruction,
+    KnownPrograms,
+    told_modules,
+)
 from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
@@ -44,6 +49,12 @@ def known_programs(host: Host) -> KnownPrograms:
     """The programs of a host, indexed by the stats of events."""
     host = host.by(OURS)
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
+
+
+def known_instruction(hosts: Sequence[Host], key: HloKey) -> KnownInstruction | None:
+    """An instruction, from the first of some hosts that holds it; None if none does."""
+    found = (known_programs(host).instruction(key) for host in hosts)
+    return next(filter(None, found), None)
 
 
 def annotated(host: Host) -> Mapping[HloKey, Annotated]:

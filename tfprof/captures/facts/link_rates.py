@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from tfprof.core.hardware import CLOUD_TPU
+
 
 class LinkRate(NamedTuple):
     """The rate of the links of a device.
@@ -18,15 +20,13 @@ class LinkRate(NamedTuple):
     source: str
 
 
-_CLOUD_TPU: Final = "Google Cloud TPU documentation, system architecture, 2025"
-
 _LINKS: Final[Mapping[str, LinkRate]] = {
     # Published figures are of both directions together.
-    "TPU v5e": LinkRate(400 / 2, _CLOUD_TPU),
-    "TPU v5 Lite": LinkRate(400 / 2, _CLOUD_TPU),
-    "TPU v5p": LinkRate(1200 / 2, _CLOUD_TPU),
-    "TPU v6e": LinkRate(800 / 2, _CLOUD_TPU),
-    "TPU v6 Lite": LinkRate(800 / 2, _CLOUD_TPU),
+    "TPU v5e": LinkRate(400 / 2, CLOUD_TPU),
+    "TPU v5 Lite": LinkRate(400 / 2, CLOUD_TPU),
+    "TPU v5p": LinkRate(1200 / 2, CLOUD_TPU),
+    "TPU v6e": LinkRate(800 / 2, CLOUD_TPU),
+    "TPU v6 Lite": LinkRate(800 / 2, CLOUD_TPU),
 }
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from tfprof.captures.events.timeline.names import module_key
 from tfprof.captures.model.hlo import HloModule, Instruction
+from tfprof.captures.model.jax_names import module_key
 
 SHAPE, ELEMENT_TYPE, SHARDING = "shape", "element type", "sharding"
 ARGUMENTS, NAMES, LAYOUT, CONSTANT = "number of arguments", "arguments", "layout", "constant"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, OpKey, Traffic
+from tfprof.captures.events.ops.device_ops import UNKNOWN, WITHOUT_OP, DeviceOp, OpKey, Traffic
 from tfprof.captures.events.ops.op_roofline import WITH_INNER_OPS
 from tfprof.captures.events.timeline.op_names import parse_op_name
-from tfprof.captures.events.timeline.programs import HloKey, KnownInstruction, hlo_keys
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.device_op_db import Programs
 from tfprof.captures.facts.hlo_programs import known_programs, module_names
-from tfprof.captures.hlo.cost import Cost, costs_of
 from tfprof.captures.hlo.products import Product, plain_path, products_of, stated_cost
 from tfprof.captures.model.hlo import Instruction
-from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.distinct import distinct_rows
@@ -72,9 +70,8 @@ class Descriptions:
 
     def __init__(self, host: Host) -> None:
         self._programs = known_programs(host)
-        self._describe = Programs(self._programs).describe
+        self._described = Programs(self._programs)
         self._modules = module_names(host)
-        self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
 
     def of_events(self, timeline: Timeline, events: Int64Array) -> tuple[list[RanOp], Int64Array]:
         """The ops of events on a thread or a GPU.
@@ -89,47 +86,35 @@ class Descriptions:
         """
         keys, place = hlo_keys(timeline, events)
         ran = {(key.program_id, key.name) for key in keys if key is not None}
-        ops = [None if key is None else self._of_key(key, ran) for key in keys]
-        found = [op for op in ops if op is not None]
-        numbers = np.cumsum([op is not None for op in ops] or [False]) - 1
-        is_op = np.array([op is not None for op in ops] or [False], np.bool_)
-        of_event = np.where(is_op, numbers, -1)[place].astype(np.int64)
+        found, numbers = numbered([None if key is None else self._of_key(key, ran) for key in keys])
+        of_event = numbers[place]
         others = np.flatnonzero(of_event < 0)
-        for op, rows in _other_kernels(timeline, events[others]):
-            of_event[others[rows]] = len(found)
-            found.append(op)
-        return found, of_event
+        kernels, of_other = _other_kernels(timeline, events[others])
+        of_event[others] = np.where(of_other >= 0, of_other + len(found), -1)
+        return [*found, *kernels], of_event
 
     def of_metadata(self, ops: Sequence[DeviceOp | None]) -> tuple[list[RanOp], Int64Array]:
         """The ops of a TPU, which states their costs; returns the same as ``of_events``."""
         ran = {(op.key.program_id, op.key.name) for op in ops if op is not None}
-        found: list[RanOp] = []
-        numbers = np.full(len(ops), -1, np.int64)
-        for row, op in enumerate(ops):
-            if op is None:
-                continue
-            program_id = op.key.program_id
-            module = "" if program_id is None else self._modules.get(program_id, "")
-            known = self._programs.instruction(HloKey(program_id, module, op.key.name))
-            named = replace(op, key=op.key._replace(module=module))
-            numbers[row] = len(found)
-            found.append(self._ran(named, known, ran))
-        return found, numbers
+        return numbered([None if op is None else self._ran(self._named(op), ran) for op in ops])
+
+    def _named(self, op: DeviceOp) -> DeviceOp:
+        """An op of a TPU with the name of its program."""
+        program_id = op.key.program_id
+        module = "" if program_id is None else self._modules.get(program_id, "")
+        return replace(op, key=op.key._replace(module=module))
 
     def _of_key(self, key: HloKey, ran: set[tuple[int | None, str]]) -> RanOp:
-        op, known = self._describe(key), self._programs.instruction(key)
-        if op is None:
-            op = DeviceOp(OpKey(key.program_id, key.name, key.module), "unknown")
-        return self._ran(op, known, ran)
+        unknown = DeviceOp(OpKey(key.program_id, key.name, key.module), UNKNOWN)
+        return self._ran(self._described.describe(key) or unknown, ran)
 
-    def _ran(
-        self, op: DeviceOp, known: KnownInstruction | None, ran: set[tuple[int | None, str]]
-    ) -> RanOp:
+    def _ran(self, op: DeviceOp, ran: set[tuple[int | None, str]]) -> RanOp:
         path = plain_path(op.provenance.rpartition(":")[0])
         described = RanOp(
             op.key.program, op.key.name, op.category, path, "", (), op.model_flops,
             op.traffic.hbm_bytes, CAPTURE,
         )  # fmt: skip
+        known = self._programs.instruction(op.key.instruction)
         if known is None:
             return _without_program(described, op.traffic)
         instruction = known.instruction
@@ -138,15 +123,19 @@ class Descriptions:
             (op.key.program_id, name) in ran for name in _inner_names(instruction)
         ):
             return described._replace(flops=0, n_bytes=0)  # the ops inside it count
-        costs = self._costs.get(known.program)
-        if costs is None:
-            costs = self._costs[known.program] = costs_of(known.program.module())
-        products, unknown = products_of(instruction, costs)
+        products, unknown = products_of(instruction, self._described.costs(known.program))
         call = instruction.attributes.custom_call_target
         described = described._replace(call=call, products=products, unknown=unknown)
         if call and unknown:
             return _stated(described, instruction)
         return described
+
+
+def numbered(ops: Sequence[RanOp | None]) -> tuple[list[RanOp], Int64Array]:
+    """The ops that there are, and the index of each of all in them; -1 for none, shape (n,)."""
+    is_op = np.array([op is not None for op in ops], np.bool_)
+    numbers = np.where(is_op, np.cumsum(is_op) - 1, -1)
+    return [op for op in ops if op is not None], numbers
 
 
 def _without_program(op: RanOp, traffic: Traffic) -> RanOp:
@@ -181,23 +170,23 @@ def _inner_names(instruction: Instruction) -> Iterator[str]:
                 yield from _inner_names(inner)
 
 
-def _other_kernels(timeline: Timeline, events: Int64Array) -> Iterable[tuple[RanOp, Int64Array]]:
-    """Kernels of GPUs that belong to no instruction: by op of the framework, or by name."""
-    if not len(events):
-        return
+def _other_kernels(timeline: Timeline, events: Int64Array) -> tuple[list[RanOp], Int64Array]:
+    """Kernels of GPUs that belong to no instruction: by op of the framework, or by name.
+
+    Returns:
+        The ops, and the index of each event's op in them; -1 for others, such as copies; shape
+        (n,).
+    """
     tf_op, details = timeline.stat("tf_op"), timeline.stat("kernel_details")
     is_copy = timeline.stat("memcpy_details").has(events)
     op = tf_op.texts_at(events)
     rows = np.flatnonzero(~is_copy & ((op >= 0) | details.has(events)))
-    if not len(rows):
-        return
     found = distinct_rows([op[rows], timeline.kinds[events[rows]]])
-    for number, (text, kind) in enumerate(found.values.tolist()):
+    place = np.full(len(events), -1, np.int64)
+    place[rows] = found.place
+    kernels = []
+    for text, kind in found.values.tolist():
         parsed = parse_op_name(tf_op.texts[text] if text >= 0 else "")
-        name = timeline.names[kind]
-        category = parsed.type or WITHOUT_OP
-        path = plain_path(parsed.name)
-        yield (
-            RanOp("", name, category, path, unknown=OUTSIDE),
-            rows[np.flatnonzero(found.place == number)],
-        )
+        category, path = parsed.type or WITHOUT_OP, plain_path(parsed.name)
+        kernels.append(RanOp("", timeline.names[kind], category, path, unknown=OUTSIDE))
+    return kernels, place

@@ -17,7 +17,7 @@ from tfprof.captures.events.ops.executions import host_executions
 from tfprof.captures.events.ops.tpu_ops import OPS, OpMetadata, device_spans, first_kind
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.host_devices import has_gpu, uses_tpu
-from tfprof.captures.facts.ran_ops import OUTSIDE, Descriptions, RanOp
+from tfprof.captures.facts.ran_ops import OUTSIDE, Descriptions, RanOp, numbered
 from tfprof.captures.facts.run_steps import steps_of_host
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.run.fact import fact
@@ -153,17 +153,15 @@ def _framework_products(host: Host, is_compiled: BoolArray, steps: HostSteps) ->
     """Products that the framework's own ops computed on threads, outside of compiled programs."""
     timeline = host.timeline
     ran = host_executions(timeline, host.eager())
-    ops = [
+    products, numbers = numbered([
         RanOp("", op.name, op.type, unknown=OUTSIDE) if _PRODUCT_TYPE.search(op.type) else None
         for op in ran.names
-    ]
-    is_product = np.array([*(op is not None for op in ops), False], np.bool_)[ran.ops]
-    rows = np.flatnonzero(is_product & ~is_compiled[ran.events])
+    ])  # fmt: skip
+    of_event = np.append(numbers, -1)[ran.ops]
+    rows = np.flatnonzero((of_event >= 0) & ~is_compiled[ran.events])
     events = ran.events[rows]
-    found = [op for op in ops if op is not None]
-    numbers = np.cumsum([op is not None for op in ops] or [False]) - 1
     return _Events(
-        PROCESSOR, found, numbers[ran.ops[rows]], timeline.starts_ps[events],
+        PROCESSOR, products, of_event[rows], timeline.starts_ps[events],
         timeline.durations_ps[events], np.zeros(len(rows), np.int64), steps,
     )  # fmt: skip
 

@@ -9,7 +9,8 @@ event of an op stands for one run, so loops and branches count as often as they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -89,6 +90,11 @@ class Utilization:
     def n_steps(self) -> int:
         """Number of counted steps."""
         return len(self.period_ps)
+
+    @property
+    def n_device_steps(self) -> int:
+        """Steps of all devices, at least 1: sums divided by it are of a step on one device."""
+        return max(self.n_steps * self.n_devices, 1)
 
     @property
     def period_s(self) -> float:
@@ -178,7 +184,7 @@ def utilization_of(
     is_given = flops_per_step is not None
     if flops_per_step is not None:
         model = np.full(shown.n_steps, float(flops_per_step))
-    usual = max(types, key=lambda one: one[1], default=("", 0.0))[0]
+    usual = types[0][0] if types else ""
     return Utilization(
         shown, shown.slowest_ps(), model, executed, counted.n_devices, ops, types,
         peak_of(chosen or hosts, usual, device),
@@ -292,12 +298,11 @@ def _with_given_cost(op: RanOp, costs: CallCosts) -> RanOp:
 
 
 def _types(ops: Sequence[OpWork]) -> list[tuple[str, float]]:
-    flops: dict[str, int] = {}
+    """Types of operands with their share of the products, the largest first."""
+    flops = Counter[str]()
     for one in ops:
         for product in one.op.products:
-            if product.element_type:
-                known = flops.get(product.element_type, 0)
-                flops[product.element_type] = known + product.flops * one.runs
-    total = sum(flops.values())
-    ranked: Mapping[str, int] = dict(sorted(flops.items(), key=lambda item: (-item[1], item[0])))
-    return [(name, part(amount, total)) for name, amount in ranked.items()]
+            flops[product.element_type] += product.flops * one.runs
+    del flops[""]  # unknown
+    ranked = sorted(flops.items(), key=lambda item: (-item[1], item[0]))
+    return [(name, part(amount, sum(flops.values()))) for name, amount in ranked]

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from tfprof.captures.hlo.buffers import MemoryUse
 from tfprof.captures.hlo.memory_savings import BACKWARD
-from tfprof.captures.hlo.value_flow import Users, flow_of, user_place
+from tfprof.captures.hlo.user_lines import user_place
+from tfprof.captures.hlo.value_flow import Users, flow_of
 from tfprof.captures.model.hlo import BITS, HloModule, Instruction
 
 _RESHAPES: Final = frozenset(("bitcast", "reshape"))

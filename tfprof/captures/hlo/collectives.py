@@ -15,10 +15,11 @@ from tfprof.captures.hlo.opcodes import TOUCHES_NOTHING
 from tfprof.captures.model.hlo import Computation, Instruction, Shape
 from tfprof.captures.model.replica_groups import Groups, groups_of, groups_of_pairs, stride_of
 
-_OPCODES: Final = frozenset(
+OPCODES: Final = frozenset(
     ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "ragged-all-to-all",
      "collective-permute", "collective-broadcast")
 )  # fmt: skip
+"""Opcodes of collectives, without those of the phases of asynchronous ones."""
 
 _PHASES: Final = ("-start", "-update", "-done")
 
@@ -81,11 +82,11 @@ class Exchange(NamedTuple):
 
 def collective_in(instruction: Instruction) -> Instruction | None:
     """The collective that an instruction is, starts or contains; None without any."""
-    if opcode_of(instruction) in _OPCODES:
+    if opcode_of(instruction) in OPCODES:
         return instruction
     if instruction.opcode in ("async-start", "fusion"):
         inside = (one for called in instruction.calls for one in called.instructions)
-        return next((one for one in inside if opcode_of(one) in _OPCODES), None)
+        return next((one for one in inside if opcode_of(one) in OPCODES), None)
     return None
 
 
@@ -171,7 +172,7 @@ def computes(instruction: Instruction) -> bool:
     return (
         instruction.opcode not in TOUCHES_NOTHING
         and instruction.opcode not in _MOVES
-        and opcode_of(instruction) not in _OPCODES
+        and opcode_of(instruction) not in OPCODES
         and collective_in(instruction) is None
     )
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import re
 
+from tfprof.captures.hlo.collectives import OPCODES
 from tfprof.captures.model.hlo import BITS, Attributes, Instruction, Shape
 from tfprof.captures.model.replica_groups import groups_in
 
-_OPCODE = re.compile(
-    r" ((?:all-reduce|all-gather|reduce-scatter|(?:ragged-)?all-to-all|collective-permute"
-    r"|collective-broadcast)(?:-start|-done)?)\("
-)
+_OPCODE = re.compile(rf" ((?:{'|'.join(sorted(OPCODES))})(?:-start|-done)?)\(")
 _SHAPE = re.compile(r"\b([a-z]\w*)\[([\d,]{0,200})\]")
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{\d{1,9},\d{1,9}\},?)*)\}")
 _PAIR = re.compile(r"\{(\d+),(\d+)\}")

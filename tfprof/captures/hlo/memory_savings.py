@@ -11,13 +11,14 @@ from typing import Final, NamedTuple
 
 from tfprof.captures.hlo.buffers import BufferUse, MemoryUse
 from tfprof.captures.hlo.donations import donations
-from tfprof.captures.hlo.value_flow import Users, flow_of, user_place
+from tfprof.captures.hlo.user_lines import place_of
+from tfprof.captures.hlo.value_flow import Users, flow_of
 from tfprof.captures.model.hlo import HloModule, Instruction
+from tfprof.captures.model.jax_names import PREFIXES
+from tfprof.core.text.units import some
 
 BACKWARD: Final = "transpose("
 _FORWARD: Final = "jvp("
-_OF_JAX: Final = ("jit_", "pmap_")
-"""How names of programs begin that JAX has compiled."""
 
 _ON_CPU: Final = "unknown: XLA on CPUs may undo jax.checkpoint"
 
@@ -55,7 +56,7 @@ def memory_savings(module: HloModule, use: MemoryUse, *, is_on_cpu: bool) -> lis
         use: Its use of the device's main memory.
         is_on_cpu: Whether it ran on the host's CPU.
     """
-    if not module.name.startswith(_OF_JAX):
+    if not module.name.startswith(PREFIXES):
         return []
     found = [*_donations(module, use), *_recomputed(module, use, is_on_cpu), *_sharded(module, use)]
     least = _LEAST_SHARE * use.peak_bytes
@@ -66,10 +67,10 @@ def memory_savings(module: HloModule, use: MemoryUse, *, is_on_cpu: bool) -> lis
 def _donations(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
     """Arguments that outputs of the same type and shape could take the place of."""
     for one in donations(module, use):
-        which = _names([each.op_name or each.name for each in one.arguments])
-        some = "" if one.n == len(one.arguments) else f"{one.n} of "
+        which = some([each.op_name or each.name for each in one.arguments], _MOST_NAMES)
+        of = "" if one.n == len(one.arguments) else f"{one.n} of "
         yield Saving(
-            "donate", f"{some}{which}", one.n, one.at_most_bytes, "",
+            "donate", f"{of}{which}", one.n, one.at_most_bytes, "",
             "donate_argnums, if not used after the call",
         )  # fmt: skip
 
@@ -131,20 +132,3 @@ def _sharded(module: HloModule, use: MemoryUse) -> Iterator[Saving]:
                 place_of(module, users_of, largest),
                 "half of each array, on twice the devices",
             )  # fmt: skip
-
-
-def place_of(module: HloModule, users_of: Users, one: BufferUse) -> str:
-    """The line behind a value: its own, else that of what it passes through; or empty."""
-    if one.instruction is None:
-        return ""
-    if place := user_place(module, one.instruction):
-        return place
-    flow = flow_of(users_of, one.instruction, one.buffer.index)
-    places = [user_place(module, each) for each in flow.through]
-    return next(filter(None, places), "")
-
-
-def _names(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    listed = ", ".join(names[:_MOST_NAMES])
-    return f"{listed} and {more} more" if more > 0 else listed

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from tfprof.captures.model.hlo import HloModule, Instruction
-from tfprof.core.columns.library_files import is_library_file
+from tfprof.captures.model.hlo import Instruction
 
 Users = Mapping[Instruction, Sequence[Instruction]]
 
@@ -66,20 +65,3 @@ def _passed(
     if user.opcode in _SAME_TUPLE or (user.opcode in _SAME_VALUE and user.operands[0] is operand):
         return [part]
     return []
-
-
-def user_place(module: HloModule, instruction: Instruction) -> str:
-    """The innermost line behind an instruction that is not a library's, else the innermost one.
-
-    Returns:
-        ``file:line``; empty without any.
-    """
-    for frame in module.stack(instruction):
-        if frame.file and frame.line > 0 and not is_library_file(frame.file):
-            return f"{frame.file}:{frame.line}"
-    return module.place(instruction)
-
-
-def scope_of(instruction: Instruction) -> str:
-    """The framework's scope of an instruction: the name of its op without the last part."""
-    return instruction.op_name.rpartition("/")[0]

@@ -19,16 +19,17 @@ from tfprof.captures.events.timeline.functions import FunctionCalls, function_ca
 from tfprof.captures.facts.allocators import told_allocators
 from tfprof.captures.facts.between_steps import Between, between_steps
 from tfprof.captures.facts.calls import Called, called_in_steps, eager_in_steps, most_first
+from tfprof.captures.facts.command_buffers import GraphTimes, graph_times, ran_without_graphs
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
-from tfprof.captures.facts.graphs import GraphTimes, graph_times, ran_without_graphs
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops as host_times
 from tfprof.captures.facts.host_work import busy_input_ps
 from tfprof.captures.facts.run_steps import host_steps, run_steps, steps_of_host
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.step_collectives import StepCollectives, collectives_in_steps
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
@@ -36,7 +37,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
-from tfprof.captures.tools.collectives import Communicating, communicating
+from tfprof.captures.tools.collective_advice import advice_on
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
@@ -90,19 +91,18 @@ class Evidence:
         Excludes waits for late devices as far as they are known, because less communication would
         not shorten them.
         """
-        if not self.communicating.has_steps:
-            return 0.0
-        return part(self.communicating.bare_transfer_ps, self.communicating.step_ps)
+        known = self.collectives
+        return part(known.bare_transfer_ps, known.step_ps) if known.has_steps else 0.0
 
     @cached_property
-    def communicating(self) -> Communicating:
+    def collectives(self) -> StepCollectives:
         """The collectives in the typical steps."""
-        return communicating(self.run, self.run.hosts)
+        return collectives_in_steps(self.run, self.run.hosts)
 
     @cached_property
     def on_collectives(self) -> tuple[Advice, ...]:
         """Advice on single collectives."""
-        return tuple(communicating(self.run, self.hosts).advice())
+        return tuple(advice_on(collectives_in_steps(self.run, self.hosts)))
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

@@ -8,8 +8,7 @@ from typing import Any
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
-from tfprof.captures.tools.kept_copies import kept_copies
-from tfprof.captures.tools.memory_plan import largest_plan
+from tfprof.captures.tools.ran_plans import kept_copies, largest_plan
 from tfprof.core.text.claims import Details
 
 NEAR_CAPACITY = 0.9

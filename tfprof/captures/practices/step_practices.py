@@ -128,7 +128,7 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
     share = evidence.communication_share
     if not share:
         return
-    is_without_waits = evidence.communicating.bare_waiting_ps > 0
+    is_without_waits = evidence.collectives.bare_waiting_ps > 0
     what = "the exchange of data between devices"
     what += ", waiting for late devices left out," if is_without_waits else ""
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]

@@ -192,14 +192,18 @@ def _mesh(proto: pb.MeshAxesReplicaGroupListProto) -> str:
 
 
 def _mesh_axes(proto: pb.MeshAxesReplicaGroupListProto) -> tuple[str, ...]:
-    """Names of the axes; of a part of an axis, with its sizes as Shardy writes them."""
+    """Names of the axes."""
     names = []
     for axis in proto.axes:
         if 0 <= axis.mesh_axis_index < len(proto.mesh.axes):
-            part = axis.sub_axis_info
-            name = proto.mesh.axes[axis.mesh_axis_index].name
-            names.append(f"{name}:({part.pre_size}){part.size}" if part.size else name)
+            names.append(axis_text(proto.mesh.axes[axis.mesh_axis_index].name, axis))
     return tuple(names)
+
+
+def axis_text(name: str, proto: pb.AxisRefProto) -> str:
+    """An axis of a mesh; of a part of one, with its sizes as Shardy writes them."""
+    part = proto.sub_axis_info
+    return f"{name}:({part.pre_size}){part.size}" if part.size else name
 
 
 def _rows(*names: str) -> Callable[[Any], object]:

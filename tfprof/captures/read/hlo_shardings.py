@@ -5,7 +5,7 @@ XLA wrote them as tiles of devices; since 2026 it writes named axes of a grid of
 
 from __future__ import annotations
 
-from tfprof.captures.read.hlo_attributes import iota_text, listed
+from tfprof.captures.read.hlo_attributes import axis_text, iota_text, listed
 from tfprof.core.wire import messages as pb
 
 _SHARDINGS = ("replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced")
@@ -37,7 +37,7 @@ def sharding_of(proto: pb.OpSharding) -> str:
 def _named(proto: pb.NamedShardingProto) -> str:
     axes = [axis.name for axis in proto.mesh.axes]
     dimensions = [
-        [_axis(axes[axis.mesh_axis_index], axis) for axis in one.axes
+        [axis_text(axes[axis.mesh_axis_index], axis) for axis in one.axes
          if 0 <= axis.mesh_axis_index < len(axes)]
         for one in proto.dim_shardings
     ]  # fmt: skip
@@ -46,8 +46,3 @@ def _named(proto: pb.NamedShardingProto) -> str:
     mesh = ", ".join(f"{axis.name}={axis.size}" for axis in proto.mesh.axes)
     shared = ", ".join(f"{{{', '.join(names)}}}" for names in dimensions)
     return f"{{mesh[{mesh}], [{shared}]}}"
-
-
-def _axis(name: str, proto: pb.AxisRefProto) -> str:
-    part = proto.sub_axis_info
-    return f"{name}:({part.pre_size}){part.size}" if proto.HasField("sub_axis_info") else name

@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tfprof.captures.model.jax_names import function_of_program, module_key, plain_name
+
+_SECONDS = r"(?P<s>\d{1,9}(?:\.\d{1,20})?(?:e-\d{1,2})?) sec"
 _TRACED = re.compile(
-    r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) "
-    r"in (?P<s>[\d.e+-]+) sec"
+    r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) in " + _SECONDS
 )
 _COMPILING = re.compile(
-    r"Compiling (?P<name>.+) with global shapes and types (?P<types>.+)\. Argument mapping: "
+    r"Compiling (?P<name>.+) with global shapes and types .+\. Argument mapping: "
 )
-_LOWERED = re.compile(
-    r"Finished jaxpr to MLIR module conversion (?P<name>.+) in (?P<s>[\d.e+-]+) sec"
-)
-_COMPILED = re.compile(r"Finished XLA compilation of (?P<name>.+) in (?P<s>[\d.e+-]+) sec")
+_LOWERED = re.compile(r"Finished jaxpr to MLIR module conversion (?P<name>.+) in " + _SECONDS)
+_COMPILED = re.compile(r"Finished XLA compilation of (?P<name>.+) in " + _SECONDS)
 _HIT = re.compile(r"Persistent compilation cache hit for '(?P<name>[^']+)'")
 _MISS = re.compile(r"PERSISTENT COMPILATION CACHE MISS for '(?P<name>[^']+)'")
 _NOT_TRACED = re.compile(r"TRACING CACHE MISS at (?P<place>\S+)")
@@ -50,7 +50,6 @@ class LoggedCompilation:
 
     Attributes:
         name: Name of the function.
-        types: Shapes and element types of its arguments, as JAX wrote them.
         trace_s: Seconds of tracing; None if it was not traced.
         lower_s: Seconds of lowering; None if unknown.
         compile_s: Seconds of XLA, or of reading from the cache; None if unknown.
@@ -61,7 +60,6 @@ class LoggedCompilation:
     """
 
     name: str
-    types: str = ""
     trace_s: float | None = None
     lower_s: float | None = None
     compile_s: float | None = None
@@ -96,24 +94,22 @@ def read_jax_log(text: str) -> list[LoggedCompilation]:
             if reason is not None:
                 reasons[reason.name] = reason
         elif match := _TRACED.search(line):
-            traced[_name(match["name"])] = float(match["s"])
+            traced[plain_name(match["name"])] = float(match["s"])
         elif match := _COMPILING.search(line):
-            name = _name(match["name"])
+            name = plain_name(match["name"])
             open_[log_key(name)] = len(done)
-            done.append(_begun(name, match["types"], traced.pop(name, None), reasons))
+            done.append(_begun(name, traced.pop(name, None), reasons))
         else:
             _finish(line, done, open_)
     return done
 
 
-def _begun(
-    name: str, types: str, trace_s: float | None, reasons: dict[str, _Reason]
-) -> LoggedCompilation:
+def _begun(name: str, trace_s: float | None, reasons: dict[str, _Reason]) -> LoggedCompilation:
     reason = reasons.pop(name, None) if trace_s is not None else None
     if reason is None:
-        return LoggedCompilation(name, types, trace_s)
+        return LoggedCompilation(name, trace_s)
     return LoggedCompilation(
-        name, types, trace_s, kind=reason.kind, reason=reason.text, called_at=reason.called_at
+        name, trace_s, kind=reason.kind, reason=reason.text, called_at=reason.called_at
     )
 
 
@@ -193,16 +189,6 @@ def _of_arguments(changed: Sequence[re.Match[str]], *, is_tree: bool) -> tuple[s
     return kind, f"{kind}, of {'; '.join(values)}"
 
 
-def _name(text: str) -> str:
-    for kind in ("jit", "pjit", "pmap"):
-        if text.startswith(f"{kind}(") and text.endswith(")"):
-            return text[len(kind) + 1 : -1]
-    return text
-
-
 def log_key(text: str) -> str:
     """A name as programs have it: ``jit(<lambda>)`` and ``jit_<lambda>`` are one."""
-    name = _name(text)
-    for prefix in ("jit_", "pjit_", "pmap_"):
-        name = name.removeprefix(prefix)
-    return re.sub(r"[^\w.-]", "_", name).strip("_")
+    return module_key(function_of_program(plain_name(text))).lstrip("_")

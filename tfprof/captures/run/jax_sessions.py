@@ -36,8 +36,7 @@ def capture_of(source: Any) -> bytes:
     export = getattr(profiler, "export_profile_data", None)
     if export is None:
         raise UsageError(
-            f"this JAX cannot export a {name}; update it to 0.12, or record with "
-            f"{how_to_capture.CAPTURE} and open the folder"
+            f"this JAX cannot export a {name}; update it to 0.12, or {how_to_capture.INTO_FOLDER}"
         )
     with tempfile.TemporaryDirectory(prefix="tfprof-") as folder:
         export(source, folder)

@@ -135,9 +135,10 @@ def _plan_tables(chosen: HostProgram, use: MemoryUse, *, is_classic: bool) -> It
         return
     module = chosen.program.module()
     yield peak_table(module, use)
-    savings = savings_table(module, use, is_on_cpu=not has_device(chosen.host))
-    if len(savings) and use.memory_space == 0:
-        yield savings
+    if use.memory_space == 0:
+        savings = savings_table(module, use, is_on_cpu=not has_device(chosen.host))
+        if len(savings):
+            yield savings
 
 
 def _program_row(each: HostProgram, use: MemoryUse, time_ps: int | None) -> tuple[Cell, ...]:

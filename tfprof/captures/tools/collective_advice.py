@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.run_collectives import RunCollective
+from tfprof.captures.facts.step_collectives import StepCollectives
 from tfprof.captures.run.result import Advice
 from tfprof.core.columns.findings import WORTH
-from tfprof.core.text.claims import Details
 
 SMALL_BYTES = 1 << 20
 """Below this size, the time of a collective hardly depends on its size."""
@@ -19,7 +21,7 @@ SMALL_BYTES = 1 << 20
 MANY = 4
 """So many small collectives are worth combining."""
 
-_COMBINED = ("all-reduce", "all-gather", "reduce-scatter", "CollectiveReduce")
+_COMBINED = ("all-reduce", "all-gather", "reduce-scatter")
 _HELD_ON = {"GPU", "TPU"}
 """Hardware on which collectives may run beside computation. Devices of a CPU share its cores."""
 
@@ -31,24 +33,16 @@ _AS_ONE: Mapping[str, str] = {
 _PS_PER_MS = 1e9
 
 
-def advice_on(
-    found: Sequence[RunCollective], step_ps: float, hardware: str, framework: str = ""
-) -> Iterator[Advice]:
-    """Advice on the collectives of a run, if it is about enough of the time.
-
-    Args:
-        found: The collectives in a step.
-        step_ps: Duration of a step; there is no advice if it is 0.
-        hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
-        framework: ``JAX`` or ``TensorFlow``, for remedies in its terms.
-    """
+def advice_on(known: StepCollectives) -> Iterator[Advice]:
+    """Advice on collectives, if it is about enough of the time of a step; none without steps."""
+    found, step_ps = known.found, known.step_ps
     if not step_ps:
         return
-    on_compute = [one for one in found if one.collective.is_with_compute]
-    serial = [one for one in found if _is_serial(one)]
+    hardware = environment(known.run).hardware
+    framework = words_for(known.run.hosts).framework
     for one in (
-        _on_compute_stream(on_compute, step_ps),
-        _serial(serial, step_ps, hardware) if hardware in _HELD_ON else None,
+        _on_compute_stream(found, step_ps),
+        _serial(found, step_ps, hardware) if hardware in _HELD_ON else None,
         _small(found, step_ps, framework),
     ):
         if one is not None and min(one.share or 0.0, one.gain_fraction or 0.0) >= WORTH:
@@ -74,30 +68,37 @@ def _hidden_at_most_ps(found: Sequence[RunCollective]) -> float:
     )
 
 
-def _main(found: Sequence[RunCollective]) -> Details:
+def _to_overlap(
+    rule: str, words: str, found: Sequence[RunCollective], step_ps: float
+) -> Advice | None:
+    """Advice to let computation run during some collectives; None without any."""
+    if not found:
+        return None
     top = max(found, key=_bare_ps)
-    return {"op": top.place.name, "op_ms": _bare_ps(top) / _PS_PER_MS}
+    exposed, gain = sum(map(_bare_ps, found)), _hidden_at_most_ps(found)
+    return Advice(
+        rule, words,
+        {"exposed_share": exposed / step_ps, "op": top.place.name,
+         "op_ms": _bare_ps(top) / _PS_PER_MS,
+         "ready_ms": max(one.ready_ps or 0.0 for one in found) / _PS_PER_MS,
+         "collective_count": len(found)},
+        min(gain / step_ps, 1.0),
+        min(exposed / step_ps, 1.0),
+    )  # fmt: skip
 
 
 def _on_compute_stream(found: Sequence[RunCollective], step_ps: float) -> Advice | None:
     """Collectives on the stream of computations, which wait for each other there."""
-    movable = [one for one in found if one.ready_ps]
-    if not movable:
-        return None
-    exposed, gain = sum(map(_bare_ps, movable)), _hidden_at_most_ps(movable)
-    return Advice(
+    return _to_overlap(
         "collectives/compute-stream",
         "{exposed_share} of the step time are collectives on the stream of the computations, so "
         "that neither runs beside the other; the longest is {op:folded}, {op_ms} in a step. "
         "Computation that does not need their results runs after them, {ready_ms} in a step. Let "
         "XLA run it meanwhile: with --xla_gpu_enable_latency_hiding_scheduler=true, and without "
         "their names in --xla_gpu_disable_async_collectives (in XLA_FLAGS).",
-        {"exposed_share": exposed / step_ps, **_main(movable),
-         "ready_ms": max(one.ready_ps or 0.0 for one in movable) / _PS_PER_MS,
-         "collective_count": len(movable)},
-        min(gain / step_ps, 1.0),
-        min(exposed / step_ps, 1.0),
-    )  # fmt: skip
+        [one for one in found if one.collective.is_with_compute and one.ready_ps],
+        step_ps,
+    )
 
 
 def _is_serial(one: RunCollective) -> bool:
@@ -109,28 +110,22 @@ def _is_serial(one: RunCollective) -> bool:
 
 def _serial(found: Sequence[RunCollective], step_ps: float, hardware: str) -> Advice | None:
     """Collectives that end before computation that does not need them begins."""
-    if not found:
-        return None
-    exposed, gain = sum(map(_bare_ps, found)), _hidden_at_most_ps(found)
     how = (
         "with --xla_gpu_enable_latency_hiding_scheduler=true (in XLA_FLAGS)"
         if hardware == "GPU"
         else "with --xla_tpu_enable_async_collective_fusion=true and "
         "--xla_tpu_overlap_compute_collective_tc=true (in LIBTPU_INIT_ARGS)"
     )
-    return Advice(
+    return _to_overlap(
         "collectives/serial",
         "{exposed_share} of the step time are collectives during which a device computes nothing, "
         "though computation that does not need their results runs after them, {ready_ms} in a "
         "step; the longest is {op:folded}, {op_ms}. Let that computation run meanwhile: exchange "
         "the gradients of a layer as soon as they are there, and let XLA overlap them, "
         f"{how}.",
-        {"exposed_share": exposed / step_ps, **_main(found),
-         "ready_ms": max(one.ready_ps or 0.0 for one in found) / _PS_PER_MS,
-         "collective_count": len(found)},
-        min(gain / step_ps, 1.0),
-        min(exposed / step_ps, 1.0),
-    )  # fmt: skip
+        list(filter(_is_serial, found)),
+        step_ps,
+    )
 
 
 def _small(found: Sequence[RunCollective], step_ps: float, framework: str) -> Advice | None:

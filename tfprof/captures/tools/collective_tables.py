@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from tfprof.captures.events.timeline.collective_names import algorithm_of_kernel, operation_of
 from tfprof.captures.facts.link_rates import LinkRate
 from tfprof.captures.facts.run_collectives import DevicePart, RunCollective
 from tfprof.captures.run import shared_columns as shared
@@ -77,56 +77,6 @@ DEVICES = timed_by(
 )
 
 _MOST_LINES = 4
-
-_NCCL = re.compile(
-    r"(?:nccl|rccl)(?:Dev)?Kernel_(AllReduce|AllGather|AllGatherV|ReduceScatter|Broadcast|Reduce"
-    r"|SendRecv)(?=_|$|\()(?:.*_(TREE|RING|COLLNET_DIRECT|COLLNET_CHAIN|NVLS|NVLS_TREE|PAT)_)?",
-    re.IGNORECASE,
-)
-
-_OF_NCCL = {
-    "allreduce": "all-reduce", "allgather": "all-gather", "allgatherv": "all-gather",
-    "reducescatter": "reduce-scatter", "broadcast": "broadcast", "reduce": "reduce",
-    "sendrecv": "send and receive",
-}  # fmt: skip
-
-
-_OF_OP = re.compile(r"(?:Collective|Nccl)(?:All)?(ReduceScatter|Reduce|Gather|Bcast|Broadcast)")
-
-_OF_OPS = {
-    "ReduceScatter": "reduce-scatter", "Reduce": "all-reduce", "Gather": "all-gather",
-    "Bcast": "broadcast", "Broadcast": "broadcast",
-}  # fmt: skip
-
-
-def operation_of(name: str) -> str:
-    """What a kernel of NCCL or an op of TensorFlow does, by its name; else empty.
-
-    >>> operation_of("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgs)")
-    'all-reduce'
-    >>> operation_of("CollectiveGatherV2")
-    'all-gather'
-    """
-    kernel, op = _NCCL.match(name), _OF_OP.match(name)
-    if kernel is not None:
-        return _OF_NCCL[kernel[1].lower()]
-    return _OF_OPS[op[1]] if op is not None else ""
-
-
-def algorithm_of_kernel(name: str) -> str:
-    """The algorithm of a kernel of NCCL, as far as its name states.
-
-    One kernel serves several algorithms: only trees have kernels of their own.
-
-    >>> algorithm_of_kernel("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgs)")
-    'tree'
-    >>> algorithm_of_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)")
-    'no tree'
-    """
-    match = _NCCL.match(name)
-    if match is None or not match[2] or match[1].lower() not in ("allreduce", "reduce"):
-        return ""
-    return "tree" if match[2].upper() == "TREE" else "no tree"
 
 
 def tables_of(found: Sequence[RunCollective], link: LinkRate | None) -> dict[str, Table]:

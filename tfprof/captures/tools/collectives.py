@@ -5,26 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
-import numpy as np
-
-from tfprof.captures.facts.collective_times import collective_times
 from tfprof.captures.facts.environment import environment
-from tfprof.captures.facts.framework import words_for
-from tfprof.captures.facts.host_work import HostWork, work_of_hosts
-from tfprof.captures.facts.joint_collectives import joint_collectives
-from tfprof.captures.facts.link_rates import LinkRate, link_rate
-from tfprof.captures.facts.run_collectives import RunCollective, run_collectives
-from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.run_collectives import RunCollective
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import RunSteps, Steps
-from tfprof.captures.run.result import Advice, Chart, Note, ToolResult, scope_of
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.facts.step_collectives import StepCollectives, collectives_in_steps
+from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
+from tfprof.captures.run.run import Run
 from tfprof.captures.tools.collective_advice import advice_on
 from tfprof.captures.tools.collective_tables import tables_of
-from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text.claims import Claim, Detail, Details, scoped, unknown
 from tfprof.core.text.wording import plural
 from tfprof.errors import UsageError
@@ -33,131 +24,6 @@ _PS_PER_MS = 1e9
 
 MOST_DRAWN = 12
 """The chart shows at most so many collectives, those with the longest time in a step."""
-
-
-@dataclass(frozen=True, eq=False)
-class Communicating:
-    """The collectives of a run in some steps.
-
-    Attributes:
-        run: The run.
-        hosts: Hosts that count.
-        steps: The steps that hosts have in common.
-        places: The steps that count.
-        works: The work of the hosts with steps.
-        is_chosen: Whether these steps were chosen; if not, and no collective is in them, all runs
-            in the capture count.
-        given_link: The rate of a device's links that the user gives, 10^9 bytes per second.
-    """
-
-    run: Run
-    hosts: Sequence[Host]
-    steps: RunSteps
-    places: Int64Array
-    works: Sequence[HostWork]
-    is_chosen: bool = False
-    given_link: float | None = None
-
-    @cached_property
-    def _in_steps(self) -> list[RunCollective]:
-        if not len(self.places):
-            return []
-        joint = joint_collectives(self.works)
-        joint = joint.only(np.isin(joint.step, self.places))
-        groups = {one.host.name: one.times.groups[self.places] for one in self.steps.hosts}
-        hosts = [host for host in self.run.hosts if host.name in groups]
-        return self._on_hosts(run_collectives(hosts, groups, self.works, joint), hosts)
-
-    @cached_property
-    def found(self) -> list[RunCollective]:
-        """The collectives, the longest exposed time first."""
-        if self._in_steps or self.is_chosen:
-            return self._in_steps
-        every = run_collectives(self.run.hosts, {}, (), joint_collectives(()))
-        return self._on_hosts(every, self.run.hosts)
-
-    def _on_hosts(
-        self, found: Sequence[RunCollective], hosts: Sequence[Host]
-    ) -> list[RunCollective]:
-        names = {one.name for one in self.hosts} & {one.name for one in hosts}
-        shown = [one for one in (each.on(names) for each in found) if one.parts]
-        return sorted(shown, key=lambda one: (-one.exposed_ps, one.place.program, one.place.name))
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether there are steps with collectives; if not, the whole capture counts."""
-        return len(self._in_steps) > 0
-
-    @cached_property
-    def n_left_out(self) -> int:
-        """Number of runs that do not count, because they are in none of the steps."""
-        runs = sum(int(collective_times(host).count.sum()) for host in self.hosts)
-        return runs - sum(one.count for one in self.found)
-
-    def _mean_ps(self, amounts: Sequence[Int64Array]) -> float:
-        return sum(float(one[self.places].mean()) for one in amounts) / max(len(amounts), 1)
-
-    @cached_property
-    def _counted(self) -> list[HostWork]:
-        names = {host.name for host in self.hosts}
-        return [work for work in self.works if work.name in names]
-
-    @cached_property
-    def step_ps(self) -> float:
-        """Duration of a step, on average of hosts; 0 without steps."""
-        return self._mean_ps([work.duration_ps for work in self._counted]) if self.has_steps else 0
-
-    @cached_property
-    def together_ps(self) -> float:
-        """Time in collectives in a step; moments in which a device is in two count once."""
-        if not self.has_steps:
-            return sum(one.total_ps for one in self.found)
-        return self._mean_ps([work.shared.together_ps for work in self._counted])
-
-    @cached_property
-    def exposed_ps(self) -> float:
-        """The part of it in which the device computes nothing."""
-        if not self.has_steps:
-            return sum(one.exposed_ps for one in self.found)
-        return self._mean_ps([work.shared.exposed_ps for work in self._counted])
-
-    @property
-    def bare_waiting_ps(self) -> float:
-        """The exposed time that is waiting for late devices, as far as it is known."""
-        return min(sum(one.bare_waiting_ps or 0.0 for one in self.found), self.exposed_ps)
-
-    @property
-    def bare_transfer_ps(self) -> float:
-        """The rest of the exposed time."""
-        return self.exposed_ps - self.bare_waiting_ps
-
-    def advice(self) -> Iterator[Advice]:
-        """Advice on them."""
-        framework = words_for(self.run.hosts).framework
-        yield from advice_on(self.found, self.step_ps, environment(self.run).hardware, framework)
-
-    @property
-    def link(self) -> LinkRate | None:
-        """The rate of the links of the devices; None if unknown."""
-        if self.given_link is not None:
-            return LinkRate(self.given_link, "option link")
-        return link_rate(environment(self.run).device_type)
-
-
-def communicating(run: Run, hosts: Sequence[Host], step: Steps | None = None) -> Communicating:
-    """The collectives of a run.
-
-    Args:
-        run: The run.
-        hosts: The hosts whose times count.
-        step: Only the step with this number, or the steps with these numbers.
-
-    Raises:
-        UsageError: There is no such step.
-    """
-    steps = run_steps(run)
-    places = steps.typical_places if step is None else np.array(steps.places(step), np.int64)
-    return Communicating(run, hosts, steps, places, work_of_hosts(steps), step is not None)
 
 
 def collectives(
@@ -183,7 +49,7 @@ def collectives(
     """
     if link is not None and not 0 < link < math.inf:
         raise UsageError(f"link={link:g} is not a rate of links in GB/s")
-    known = replace(communicating(run, run.chosen(host), step), given_link=link)
+    known = replace(collectives_in_steps(run, run.chosen(host), step), given_link=link)
     scope = scope_of([one.name for one in known.hosts])
     if known.has_steps:
         scope = known.steps.take(known.places).scope
@@ -193,12 +59,12 @@ def collectives(
         claims=scoped(_claims(known), scope, "collectives on the devices of hosts"),
         tables=tables_of(known.found, known.link),
         charts=tuple(_charts(known)),
-        advice=tuple(known.advice()),
+        advice=tuple(advice_on(known)),
         notes=(*run.notes, *known.steps.notes, *_notes(known)),
     )
 
 
-def _claims(known: Communicating) -> Iterator[Claim]:
+def _claims(known: StepCollectives) -> Iterator[Claim]:
     if not known.found:
         yield unknown("step", "collective_time", _NOT_HERE if known.n_left_out else _NOTHING)
         return
@@ -229,7 +95,7 @@ def _claims(known: Communicating) -> Iterator[Claim]:
         yield _longest(first, known)
 
 
-def _waits_of(known: Communicating) -> Claim:
+def _waits_of(known: StepCollectives) -> Claim:
     words = "None of the exposed time is waiting for a late device of this capture."
     if round(known.bare_waiting_ps):
         words = (
@@ -257,21 +123,21 @@ def _unknown_waits(found: Sequence[RunCollective]) -> str:
     return f"How much of the time of {of} is waiting for other devices is not known: {reasons[0]}."
 
 
-def _longest(first: RunCollective, known: Communicating) -> Claim:
-    words = "The longest exposed one is {subject}, {value} of a step"
+def _longest(first: RunCollective, known: StepCollectives) -> Claim:
+    words = "The longest exposed one is {subject}, {value}"
+    words += " of a step" if known.has_steps else ""
     exchange = first.place.exchange
     details: dict[str, Detail] = {"run_count": first.count}
     if exchange is not None and exchange.n_bytes is not None:
-        words += " ({opcode}, {size_bytes} in {run_count:run} on all devices)"
+        words += " ({opcode}, {size_bytes} in each of {run_count:run} on all devices)"
         details |= {"opcode": exchange.opcode, "size_bytes": exchange.n_bytes}
-        words = words.replace("{size_bytes} in", "{size_bytes} in each of")
     return Claim(
         first.place.name, "exposed_time", first.exposed_ps / _PS_PER_MS, "ms", details=details,
-        words=f"{words if known.has_steps else words.replace(' of a step', '')}.",
+        words=f"{words}.",
     )  # fmt: skip
 
 
-def _notes(known: Communicating) -> Iterator[Note]:
+def _notes(known: StepCollectives) -> Iterator[Note]:
     if not known.found:
         return
     if not known.has_steps:
@@ -316,7 +182,7 @@ def _notes(known: Communicating) -> Iterator[Note]:
         yield Note("info", f"the rate of the links is unknown: {why}; --link gives it")
 
 
-def _charts(known: Communicating) -> Iterator[Chart]:
+def _charts(known: StepCollectives) -> Iterator[Chart]:
     drawn = sorted(known.found, key=lambda one: -one.total_ps)[:MOST_DRAWN]
     if not drawn:
         return

@@ -198,8 +198,8 @@ def _nothing(found: Sequence[_OfHost]) -> Claim:
             f"No event of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}.",
         )  # fmt: skip
     calls = [calls_of_functions(one.host) for one in found]
-    n_runs = sum(one.n_runs or 0 for of_host in calls for one in of_host.values())
-    called = {name for of_host in calls for name, one in of_host.items() if one.n_runs}
+    n_runs = sum(n or 0 for of_host in calls for n in of_host.values())
+    called = {name for of_host in calls for name, n in of_host.items() if n}
     words = "Nothing was traced, lowered or compiled in the capture."
     if n_runs:
         words += " {run_count:call} of {function_count:function} ran what was made before."
@@ -212,14 +212,13 @@ def _function_rows(found: Sequence[_OfHost]) -> list[tuple[Cell, ...]]:
 
 
 def _function_row(host: Host, one: CompiledFunction) -> tuple[Cell, ...]:
-    calls = calls_of_functions(host).get(one.name)
     kinds = Counter(each.differs.kind for each in one.again)
     is_jax = any(each.lower_ps is not None for each in one.each)
     is_traced = [each.is_traced for each in one.each]
     return (
         host.name,
         one.name,
-        None if calls is None else calls.n_runs,
+        calls_of_functions(host).get(one.name),
         None if None in is_traced else sum(map(bool, is_traced)),
         sum(each.lower_ps is not None for each in one.each) if is_jax else None,
         one.n_compiled,

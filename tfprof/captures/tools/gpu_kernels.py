@@ -12,7 +12,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
     sorted_kernels,
 )
 from tfprof.captures.events.timeline.programs import HloKey
-from tfprof.captures.facts.graphs import graph_times
+from tfprof.captures.facts.command_buffers import graph_times
 from tfprof.captures.facts.hlo_programs import annotated, known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part

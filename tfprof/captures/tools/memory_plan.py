@@ -1,22 +1,17 @@
-"""What stands at the peak of a compiled program, by scope and line, and what may free it."""
+"""Tables of what stands at the peak of a compiled program, and what may free it."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from tfprof.captures.facts.hlo_programs import HostProgram, programs_of
-from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.hlo.buffers import BufferUse, MemoryUse, memory_use
-from tfprof.captures.hlo.memory_savings import Saving, memory_savings, place_of
-from tfprof.captures.hlo.value_flow import Users, flow_of, scope_of
+from tfprof.captures.hlo.buffers import BufferUse, MemoryUse
+from tfprof.captures.hlo.memory_savings import memory_savings
+from tfprof.captures.hlo.user_lines import place_of, scope_of
+from tfprof.captures.hlo.value_flow import Users
 from tfprof.captures.model.hlo import HloModule
-from tfprof.captures.read.hlo import HloProgram
 from tfprof.captures.run.columns import amount, count, text
-from tfprof.captures.run.fact import fact
-from tfprof.captures.run.run import Host
 from tfprof.captures.run.table import Cell, Table
-from tfprof.captures.tools.program_times import program_times
 
 PEAK_LINES: Final = (
     text("source", "Line", "the user's line that the values were made for; empty if unknown"),
@@ -39,38 +34,6 @@ SAVINGS: Final = (
 
 _ARGUMENTS: Final = "(arguments)"
 _CONSTANTS: Final = "(constants)"
-
-
-class LargestPlan(NamedTuple):
-    """The program that needs the most memory of those that ran on a host.
-
-    Attributes:
-        program: Its title.
-        peak_bytes: Its peak.
-        savings: What may free memory then, with known bounds only, the largest first.
-    """
-
-    program: str
-    peak_bytes: int
-    savings: tuple[Saving, ...]
-
-
-@fact
-def largest_plan(host: Host) -> LargestPlan | None:
-    """The plan with the highest peak of the programs that ran; None if no program has a plan."""
-    time_of = program_times([host])
-    found: tuple[HloProgram, MemoryUse] | None = None
-    for program in programs_of(host):
-        if time_of(HostProgram(host, program)) and program.module().buffers is not None:
-            use = memory_use(program.module())
-            if found is None or use.peak_bytes > found[1].peak_bytes:
-                found = program, use
-    if found is None:
-        return None
-    program, use = found
-    savings = memory_savings(program.module(), use, is_on_cpu=not has_device(host))
-    known = tuple(one for one in savings if one.at_most_bytes is not None)
-    return LargestPlan(program.title, use.peak_bytes, known)
 
 
 def peak_table(module: HloModule, use: MemoryUse) -> Table:
@@ -111,8 +74,4 @@ def _origin(module: HloModule, users_of: Users, one: BufferUse) -> tuple[str, st
         return "", _ARGUMENTS
     if one.allocation.is_constant:
         return "", _CONSTANTS
-    scope = ""
-    if one.instruction is not None:
-        through = flow_of(users_of, one.instruction, one.buffer.index).through
-        scope = next(filter(None, map(scope_of, (one.instruction, *through))), "")
-    return place_of(module, users_of, one), scope
+    return place_of(module, users_of, one), scope_of(users_of, one)

@@ -111,7 +111,7 @@ def _claims(
             )  # fmt: skip
     widest = next((one for one in scopes if one.gap_ps and one.name != NO_SCOPE), None)
     if widest is not None and has_roofline(found) and not found.unknown:
-        per_ms = 1e9 * max(found.n_steps * found.n_devices, 1)
+        per_ms = 1e9 * found.n_device_steps
         yield Claim(
             widest.name, "roofline_gap", widest.gap_ps / per_ms, "ms",
             details={"known_ms": widest.known_ps / per_ms,
@@ -129,7 +129,7 @@ def _charts(found: Utilization, scopes: Sequence[Scope]) -> Iterator[Chart]:
     drawn = [one for one in scopes if one.known_ps][:MOST_DRAWN]
     if not drawn or not has_roofline(found) or found.unknown:
         return
-    per_ms = 1e9 * max(found.n_steps * found.n_devices, 1)
+    per_ms = 1e9 * found.n_device_steps
     yield Chart(
         "speed_of_light", "stacked_bar", "Scopes in a step, and the speed of light", "scope", "ms",
         tuple(one.name for one in drawn),

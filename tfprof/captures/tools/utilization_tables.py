@@ -188,7 +188,7 @@ def scopes_of(found: Utilization) -> list[Scope]:
 
 def scope_table(found: Utilization, scopes: Iterable[Scope]) -> Table:
     """Time of scopes beside the time at peak rates."""
-    per = max(found.n_steps * found.n_devices, 1)
+    per = found.n_device_steps
     has_roof = has_roofline(found)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -219,7 +219,7 @@ def call_table(found: Utilization) -> Table:
     chosen = [one for one in found.ops if one.op.call or not one.op.is_counted]
     chosen.sort(key=lambda one: (-one.self_ps, one.op.program, one.op.name))
     total_ps = sum(one.self_ps for one in found.ops)
-    per = max(found.n_steps * found.n_devices, 1)
+    per = found.n_device_steps
     rows = [_call_row(one, total_ps, per) for one in chosen]
     return Table("calls", CALL_COLUMNS, rows, title="Calls of other code, and unknown costs")
 

@@ -77,6 +77,7 @@ ALLOCATIONS: Final = f"start the program with {BFC}, and capture with {CAPTURE}"
 OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY},HOST2:6009')}'"
 SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
 SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
+INTO_FOLDER: Final = "capture into a folder with jax.profiler.start_trace(FOLDER) and open that"
 
 KEEP_GRAPHS: Final = f"start the program with XLA_FLAGS={KEPT_GRAPHS_FLAG} to keep them"
 WITHOUT_GRAPHS: Final = (

@@ -15,8 +15,7 @@ from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.events.ops.executions import op_of_instruction
 from tfprof.captures.events.ops.op_roofline import WITH_INNER_OPS
 from tfprof.captures.events.timeline.op_names import OpKind
-from tfprof.captures.events.timeline.programs import HloKey
-from tfprof.captures.facts.hlo_programs import known_programs
+from tfprof.captures.facts.hlo_programs import known_instruction
 from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.run_steps import run_steps
@@ -109,8 +108,7 @@ def compiled_float_ops(run: Run, host: str | None = None) -> dict[str, int]:
     runs: Counter[str] = Counter()
     unknown = set()
     for op in run_device_ops(run.in_mode(classic=False).chosen(host)).ops:
-        key = HloKey(op.key.program_id, op.key.module, op.key.name)
-        named = op_of_instruction(key, op.provenance, category=op.category)
+        named = op_of_instruction(op.key.instruction, op.provenance, category=op.category)
         if op.key.program_id is None or named.kind is OpKind.TENSORFLOW:
             continue
         name = named.name.partition(":")[0]
@@ -157,13 +155,10 @@ def _op_log(hosts: Sequence[Host], names: list[str], ops: Sequence[DeviceOp]) ->
 
 def _frames(hosts: Sequence[Host], op: DeviceOp) -> Iterator[Frame]:
     """The call stack of an instruction, the outermost call first; nothing if none is known."""
-    key = HloKey(op.key.program_id, op.key.module, op.key.name)
-    for host in hosts:
-        known = known_programs(host).instruction(key)
-        if known is not None and (stack := known.program.module().stack(known.instruction)):
-            for frame in reversed(stack):
-                if frame.file:
-                    yield Frame(frame.file, frame.function, max(frame.line, 0))
-            return
-    if op.source[0]:
+    known = known_instruction(hosts, op.key.instruction)
+    stack = known.program.module().stack(known.instruction) if known else ()
+    for frame in reversed(stack):
+        if frame.file:
+            yield Frame(frame.file, frame.function, max(frame.line, 0))
+    if not stack and op.source[0]:
         yield Frame(op.source[0], "", op.source[1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.found_by import FoundBy, united
-from tfprof.captures.events.timeline.programs import program_title
+from tfprof.captures.events.timeline.programs import HloKey, program_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,11 @@ class OpKey(NamedTuple):
     def program(self) -> str:
         """Title of the program, ``module(id)``; empty without one."""
         return program_title(self.program_id, self.module)
+
+    @property
+    def instruction(self) -> HloKey:
+        """Its instruction, as events name it."""
+        return HloKey(self.program_id, self.module, self.name)
 
 
 WITHOUT_OP = "kernels_without_op"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import numpy as np
-
 from tfprof.captures.events.timeline.graph_ops import (
     BY_ANNOTATION,
     BY_LAUNCH,
@@ -58,8 +56,3 @@ def found_by(
         otherwise = BY_ANNOTATION if has_op[group] else NOT_FOUND
         ways[group].add(stat.texts[text] if text >= 0 else otherwise)
     return [united([tuple(one)]) for one in ways]
-
-
-def all_found(size: int) -> BoolArray:
-    """``has_op`` of groups that all have an op."""
-    return np.ones(size, np.bool_)

@@ -18,7 +18,7 @@ from tfprof.captures.events.ops.device_ops import (
     of_runs,
 )
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE, count_runs, launching_runs
-from tfprof.captures.events.ops.found_by import all_found, found_by
+from tfprof.captures.events.ops.found_by import found_by
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.graph_kernels import WHOLE_GRAPH
 from tfprof.captures.events.timeline.op_names import parse_op_name
@@ -123,7 +123,7 @@ def _runs_of_instructions(
         np.maximum.at(runs, kernels.values[:, 0], kernels.counts)
     times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
-    ways = found_by(timeline, events[rows], place, all_found(size))
+    ways = found_by(timeline, events[rows], place, [True] * size)
     return [
         of_runs(
             replace(op, found_by=ways[number]), int(runs[number]), times[number], times[number],
@@ -157,7 +157,7 @@ def _framework_ops(
         runs = _runs_of_ops(distinct[:, 0], place, by, unknown)
     times = sums_by(place, durations[rows], size).tolist()
     ran_eagerly = np.bincount(place, eager[events[rows]], minlength=size) > 0
-    ways = found_by(timeline, events[rows], place, all_found(size))
+    ways = found_by(timeline, events[rows], place, [True] * size)
     by_key: dict[OpKey, DeviceOp] = {}
     for number in np.argsort(first).tolist():
         text, kind = distinct[number].tolist()

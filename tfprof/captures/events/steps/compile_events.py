@@ -20,6 +20,7 @@ from tfprof.captures.events.timeline.jit_calls import LAUNCH, jit_calls
 from tfprof.captures.events.timeline.names import TRACED
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.jax_names import function_of_program
 from tfprof.core.columns.columns import Int64Array
 
 _LOWERS = re.compile(r"lower_\w+")
@@ -81,12 +82,7 @@ def function_of_module(module: str) -> str:
     ('train', 'step')
     """
     tensorflow = _TF_MODULE.fullmatch(module)
-    if tensorflow:
-        return tensorflow[1]
-    for prefix in ("jit_", "pmap_", "pjit_"):
-        if module.startswith(prefix):
-            return module.removeprefix(prefix)
-    return module
+    return tensorflow[1] if tensorflow else function_of_program(module)
 
 
 def makings(forest: Forest) -> list[Making]:
@@ -112,6 +108,8 @@ class _Finder:
         timeline = self._timeline
         compiles, lowers = _compiles(timeline), _outermost(timeline, _LOWERS)
         owners = self._owners([*lowers, *compiles])
+        # Only JAX writes these events: it was called by a tf.function, through Python.
+        owners |= {event: -1 for event in lowers if owners[event] in self._modes}
         owners |= self._owners_of_traces()
         by_owner: dict[tuple[int, int], list[int]] = {}
         for event in sorted(owners):

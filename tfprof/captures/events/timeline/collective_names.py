@@ -50,6 +50,57 @@ def is_collective_name(name: str) -> bool:
     )
 
 
+_KERNEL_OF = re.compile(
+    r"(?:nccl|rccl)(?:Dev)?Kernel_(AllReduce|AllGather|AllGatherV|ReduceScatter|Broadcast|Reduce"
+    r"|SendRecv)(?=_|$|\()(?:.*_(TREE|RING|COLLNET_DIRECT|COLLNET_CHAIN|NVLS|NVLS_TREE|PAT)_)?",
+    re.IGNORECASE,
+)
+
+_OF_KERNELS = {
+    "allreduce": "all-reduce", "allgather": "all-gather", "allgatherv": "all-gather",
+    "reducescatter": "reduce-scatter", "broadcast": "broadcast", "reduce": "reduce",
+    "sendrecv": "send and receive",
+}  # fmt: skip
+
+_OF_OPS = {
+    "CollectiveReduceScatter": "reduce-scatter", "CollectiveReduce": "all-reduce",
+    "CollectiveGather": "all-gather", "CollectiveBcast": "broadcast",
+    "CollectiveAllToAll": "all-to-all", "CollectivePermute": "collective-permute",
+    "NcclAllReduce": "all-reduce", "NcclReduce": "reduce", "NcclBroadcast": "broadcast",
+}  # fmt: skip
+"""Operations of TensorFlow's ops, by how their types begin."""
+
+
+def operation_of(name: str) -> str:
+    """What a kernel of NCCL or an op of TensorFlow does, by its name; else empty.
+
+    >>> operation_of("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgs)")
+    'all-reduce'
+    >>> operation_of("CollectiveGatherV2")
+    'all-gather'
+    """
+    kernel = _KERNEL_OF.match(name)
+    if kernel is not None:
+        return _OF_KERNELS[kernel[1].lower()]
+    return next((what for start, what in _OF_OPS.items() if name.startswith(start)), "")
+
+
+def algorithm_of_kernel(name: str) -> str:
+    """The algorithm of a kernel of NCCL, as far as its name states.
+
+    One kernel serves several algorithms: only trees have kernels of their own.
+
+    >>> algorithm_of_kernel("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgs)")
+    'tree'
+    >>> algorithm_of_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)")
+    'no tree'
+    """
+    match = _KERNEL_OF.match(name)
+    if match is None or not match[2] or match[1].lower() not in ("allreduce", "reduce"):
+        return ""
+    return "tree" if match[2].upper() == "TREE" else "no tree"
+
+
 def n_replica_groups(text: str) -> int:
     """Number of groups of devices that work separately; 1 if all devices work together.
 

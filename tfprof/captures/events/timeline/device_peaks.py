@@ -36,11 +36,6 @@ class Peaks(NamedTuple):
     vmem_read_gb: float = 0.0
     vmem_write_gb: float = 0.0
 
-    @property
-    def ridge(self) -> float:
-        """Float operations per byte above which computation is the limit; 0 if unknown."""
-        return self.gflops / self.hbm_gb if self.hbm_gb else 0.0
-
 
 _NVIDIA: tuple[tuple[tuple[int, int], int], ...] = (
     ((10, 0), 8192), ((9, 0), 4096), ((8, 9), 1024), ((8, 6), 1024), ((8, 0), 2048),

@@ -15,6 +15,7 @@ import numpy as np
 from tfprof.captures.events.timeline.names import PJIT_CALL
 from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.jax_names import plain_name
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
@@ -25,19 +26,6 @@ LAUNCH = re.compile(
 
 PHASE = re.compile(r"backend_compile\w*|lower_\w+")
 """Events in which a call is lowered, and compiled."""
-
-_AHEAD = re.compile(r"(?:jit|pmap)\((.*)\)")
-"""Name of a function that was compiled ahead of time, in its calls and in logs."""
-
-
-def plain_name(name: str) -> str:
-    """The name of a function without what compiled it.
-
-    >>> plain_name("jit(train)"), plain_name("train")
-    ('train', 'train')
-    """
-    ahead = _AHEAD.fullmatch(name)
-    return ahead[1] if ahead else name
 
 
 class JitCalls(NamedTuple):

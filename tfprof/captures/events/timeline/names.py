@@ -39,16 +39,6 @@ TRACED = ("traced-xla", "traced-nonXla")
 PJIT_CALL = re.compile(r"PjitFunction\((.*)\)")
 """Python's call of a function that JAX has compiled: its name."""
 
-
-def module_key(name: str) -> str:
-    """The name of a module as JAX writes it, of the module or of ``jit_`` and its function.
-
-    >>> module_key("jit_<lambda>")  # as in jax/_src/interpreters/mlir.py
-    'jit__lambda'
-    """
-    return re.sub(r"[^\w.-]", "_", name).rstrip("_")
-
-
 TENSOR_CORE = re.compile(r"/device:TPU:\d+")
 """A TensorCore, for ``fullmatch``: names of SparseCores go on after the number."""
 

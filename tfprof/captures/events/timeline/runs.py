@@ -22,11 +22,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.links import Links
-from tfprof.captures.events.timeline.names import PJIT_CALL, module_key
+from tfprof.captures.events.timeline.names import PJIT_CALL
 from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.jax_names import module_key
 from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.core.columns.distinct import distinct_rows
 
