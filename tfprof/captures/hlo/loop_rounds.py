@@ -1,0 +1,66 @@
+"""What the rounds of a compiled loop pass on to the next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from tfprof.captures.model.hlo import Computation, Instruction
+
+_COUNTS: Final = re.compile(r"[su]\d+|pred")
+_SCATTERS: Final = re.compile(r"(.*/)?scatter(-\w+|_\w+)?")
+
+
+def only_updates_parts(loop: Instruction) -> bool:
+    """Whether a round of a loop only changes parts of arrays that nothing else in it reads.
+
+    Such rounds pass on counters, arrays that stay the same, and arrays of which each goes into the
+    one instruction that changes it: no round needs another's result, except to add to it.
+    """
+    body = body_of(loop)
+    root = None if body is None else body.root
+    if body is None or root is None or root.opcode != "tuple" or len(body.parameters) != 1:
+        return False
+    users_of = body.users()
+    updated = []
+    for taken in users_of[body.parameters[0]]:
+        if taken.opcode != "get-tuple-element" or taken.number >= len(root.operands):
+            return False
+        value = root.operands[taken.number]
+        if value is taken or _is_counter(taken):
+            continue
+        if users_of[taken] != [value]:
+            return False
+        updated.append(value)
+    return any(_scatters(value) for value in updated)
+
+
+def body_of(loop: Instruction) -> Computation | None:
+    """The computation of a round of a ``while``: the one that returns the next state."""
+    wanted = [part.dimensions for part in loop.shape.leaves]
+    for one in loop.calls if loop.opcode == "while" else ():
+        if one.root is not None and [part.dimensions for part in one.root.shape.leaves] == wanted:
+            return one
+    return None
+
+
+def names_below(computations: Sequence[Computation]) -> set[str]:
+    """Names of the instructions of computations and of what these call."""
+    names: set[str] = set()
+    waiting = list(computations)
+    while waiting:
+        for instruction in waiting.pop().instructions:
+            names.add(instruction.name)
+            waiting += instruction.calls
+    return names
+
+
+def _is_counter(one: Instruction) -> bool:
+    return not one.shape.dimensions and bool(_COUNTS.fullmatch(one.shape.element_type))
+
+
+def _scatters(one: Instruction) -> bool:
+    """Whether the program names an instruction, or a part of a fusion, a scatter."""
+    parts = (one, *(each for called in one.calls for each in called.instructions))
+    return any(_SCATTERS.fullmatch(each.op_name) for each in parts)
