@@ -18,6 +18,12 @@ from tfprof.captures.hlo.argument_changes import (
 )
 from tfprof.captures.hlo.loop_rounds import body_of, names_below, only_updates_parts
 from tfprof.captures.hlo.small_updates import small_updates
+from tfprof.captures.hlo.tile_padding import (
+    most_padded,
+    padded_bytes,
+    padding_share,
+    tiled_dimensions,
+)
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.practices.instruction_evidence import (
     at_line,
@@ -38,6 +44,7 @@ _SHORT_ROUND_PS: Final = 200_000_000
 """A round that takes no longer than 0.2 ms costs more for its calls than for its update."""
 
 _MANY_UPDATES: Final = 100
+_MUCH_PADDING: Final = 0.25
 
 _ONCE: Final = (
     "If the steps pass the same array, {does} it once before them: pass {{result_shape}} "
@@ -191,6 +198,39 @@ def updates_of_small_arrays(evidence: Evidence) -> Iterator[Advice]:
             share,
         )  # fmt: skip
         return
+
+
+def tile_padding(evidence: Evidence) -> Iterator[Advice]:
+    """Instructions that read and write much padding of tiles."""
+    found = [
+        (op, one, shape)
+        for program, ops in ran_programs(evidence)
+        for op in ops.values()
+        if (one := program.module().find(op.key.name)) is not None
+        and one.opcode not in ("while", "call", "conditional")
+        and padding_share(one) >= _MUCH_PADDING
+        and (shape := most_padded(one)) is not None
+        and padded_bytes(shape) >= _LEAST_BYTES
+    ]
+    share = share_of_step(evidence, [op for op, _, _ in found])
+    if share < WORTH:
+        return
+    op, one, shape = max(found, key=lambda each: each[0].self_ps)
+    worst = max(tiled_dimensions(shape), key=lambda tiled: tiled.growth)
+    yield Advice(
+        "xla/tile-padding",
+        "{tile_share} of the step time goes to instructions with at least {least_share} of their "
+        f"bytes in padding of tiles; the longest is {{op:folded}}{at_line(evidence, op)}, "
+        "{run_ms} each time and {padding_share} padding. Its array {array_shape} takes "
+        "{padded_bytes} instead of {array_bytes}: a dimension of {size_count:,.0f} lies in tiles "
+        "of {tile_size_count:,.0f}. Make it a multiple of that, or join it with another dimension.",
+        {"tile_share": share, "least_share": _MUCH_PADDING, "op_count": len(found),
+         "padding_share": padding_share(one), "array_shape": shape.text(),
+         "padded_bytes": padded_bytes(shape), "array_bytes": shape.n_bytes,
+         "size_count": worst.size, "tile_size_count": worst.tile_size, **details_of(evidence, op)},
+        None,
+        share,
+    )  # fmt: skip
 
 
 def callbacks(evidence: Evidence) -> Iterator[Advice]:

@@ -58,6 +58,7 @@ PRACTICES: Mapping[str, Practice] = {
     "xla/pad": hlo_practices.paddings,
     "xla/loop-of-updates": hlo_practices.loops_of_updates,
     "xla/small-updates": hlo_practices.updates_of_small_arrays,
+    "xla/tile-padding": hlo_practices.tile_padding,
     "xla/callback": hlo_practices.callbacks,
     "ops/small": op_practices.small_host_ops,
     "memory/capacity": memory_practices.memory_near_capacity,
