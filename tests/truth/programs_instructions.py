@@ -75,6 +75,45 @@ def calls_no_numpy(clock: OwnClock) -> None:
     many_steps(clock, lambda number: work(batch).block_until_ready())
 
 
+def calls_in_loop(clock: OwnClock, count: int) -> None:
+    """Loops of ten rounds, of which the first few call NumPy."""
+
+    def sort(given: Any) -> Any:
+        return jax.pure_callback(
+            lambda one: np.sort(one, axis=None).reshape(one.shape),
+            jax.ShapeDtypeStruct(given.shape, given.dtype), given,
+        )  # fmt: skip
+
+    def work(batch: Any) -> Any:
+        batch = jax.lax.fori_loop(0, count, lambda _, held: sort(held) * 1.01, batch)
+        return jax.lax.fori_loop(0, 10, lambda _, held: jnp.tanh(held @ held), batch)
+
+    steps_of(clock, work, square(200))
+
+
+@program
+def calls_numpy_in_loop(clock: OwnClock) -> None:
+    """Ten rounds that call NumPy, and ten that do not."""
+    calls_in_loop(clock, 10)
+
+
+@program
+def calls_no_numpy_in_loop(clock: OwnClock) -> None:
+    """The same without the calls."""
+    calls_in_loop(clock, 0)
+
+
+@program
+def needs_both_orders(clock: OwnClock) -> None:
+    """One product needs heads before places, another one places before heads."""
+
+    def work(batch: Any, weights: Any) -> Any:
+        rows = batch.reshape(64 * 16, 32 * 64)
+        return jnp.einsum("bshd,bthd->bhst", batch, batch), rows @ weights
+
+    steps_of(clock, work, jnp.ones((64, 16, 32, 64)), array(2048, 64))
+
+
 @program
 def updates_one_by_one(clock: OwnClock) -> None:
     """Adds to 1,000 rows of an array in a loop."""

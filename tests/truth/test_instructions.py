@@ -9,6 +9,7 @@ pytestmark = pytest.mark.jax
 PROMISES = [
     ("another_order", "same_order", "xla/layout"),
     ("calls_numpy", "calls_no_numpy", "xla/callback"),
+    ("calls_numpy_in_loop", "calls_no_numpy_in_loop", "xla/callback"),
 ]
 HELPS = [
     ("updates_one_by_one", "updates_together", "xla/loop-of-updates"),
@@ -57,6 +58,12 @@ def test_advice_without_a_promise_saves_half_of_its_share(instructions_program, 
 )  # fmt: skip
 def test_advice_names_what_to_change(instructions_program, name, rule, words):
     assert words in instructions_program(name).advice[rule].message
+
+
+def test_an_order_that_something_else_needs_gets_no_promise(instructions_program):
+    found = instructions_program("needs_both_orders").advice["xla/layout"]
+    assert found.gain_fraction is None
+    assert "Other instructions use the array as it is" in found.message
 
 
 @pytest.mark.parametrize("name", CLEAN)

@@ -56,12 +56,17 @@ def layout_changes(evidence: Evidence) -> Iterator[Advice]:
     """Instructions that only bring an argument into another order of its dimensions."""
     found = _changes(evidence, Form.ORDER)
     avoidable = share_of_step(evidence, [op for op, change in found if change.is_only_use])
+    remedy = "Keep the array in that order from the start."
+    if avoidable < WORTH:
+        remedy = (
+            "Other instructions use the array as it is: if these can take that order as well, keep "
+            "it so from the start."
+        )
     for share, words, details in _longest(evidence, found):
         yield Advice(
             "xla/layout",
             "{layout_share} of the step time only brings arguments of compiled programs into "
-            f"another order of their dimensions; {words}. Keep the array in that order from the "
-            "start.",
+            f"another order of their dimensions; {words}. {remedy}",
             {"layout_share": share, **details},
             avoidable if avoidable >= WORTH else None,
             share,
@@ -235,16 +240,19 @@ def tile_padding(evidence: Evidence) -> Iterator[Advice]:
 
 def callbacks(evidence: Evidence) -> Iterator[Advice]:
     """Compiled programs that call Python in a step."""
-    share = evidence.spent_share(Spent.HOST_CALLBACK)
     found = [op for op in evidence.compiled_ops if PYTHON_CALLBACK.match(op.key.name)]
+    # On CPUs a loop around a call computes all the time, as far as steps know.
+    spent = evidence.spent_share(Spent.HOST_CALLBACK)
+    share = spent if evidence.device_ops else max(spent, share_of_step(evidence, found))
     if share < WORTH or not found:
         return
     top = found[0]
     yield Advice(
         "xla/callback",
         "{callback_share} of the step time goes to Python that a compiled program calls: "
-        f"{{op:folded}}{at_line(evidence, top)}, {{run_ms}} each time. Compute it with jax.numpy "
-        "in the program, call it only every few steps, or call it outside of the step.",
+        f"{{op:folded}}{at_line(evidence, top)}, {{run_ms}} each time. Call it only every few "
+        "steps or outside of the step; or compute it with jax.numpy in the program, if that is "
+        "faster there.",
         {"callback_share": share, **details_of(evidence, top)},
         share,
         share,
