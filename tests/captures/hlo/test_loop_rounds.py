@@ -16,12 +16,12 @@ BEGIN = [
 ]
 
 
-def loop_of(*body):
+def loop_of(*body, **inner):
     main = [
         op("s", "parameter", STATE),
         op("loop", "while", STATE, "s", calls=("body", "condition")),
     ]
-    return read(program(body=[*BEGIN, *body], condition=CONDITION, main=main)).find("loop")
+    return read(program(**inner, body=[*BEGIN, *body], condition=CONDITION, main=main)).find("loop")
 
 
 def updates(*operands):
@@ -52,3 +52,22 @@ def test_a_state_that_the_next_round_needs():
 def test_a_loop_without_a_scatter():
     adds = op("new", "add", "f32[9,4]", "held", "rows")
     assert not only_updates_parts(loop_of(adds, ROOT))
+
+
+def fused(read_at):
+    """An update in a fusion, which reads the array itself at an index."""
+    inner = [
+        op("a", "parameter", "f32[9,4]"),
+        op("i", "parameter", "s32[]", parameter_number=1),
+        op("j", "parameter", "s32[]", parameter_number=2),
+        op("zero", "constant", "s32[]"),
+        op("old", "dynamic-slice", "f32[1,4]", "a", read_at, "zero"),
+        op("u", "dynamic-update-slice", "f32[9,4]", "a", "old", "i", "zero"),
+    ]
+    new = op("new", "fusion", "f32[9,4]", "held", "n", "next", calls=("inner",), metadata=SCATTER)
+    return loop_of(new, ROOT, inner=inner)
+
+
+def test_a_fusion_may_read_only_what_it_changes():
+    assert only_updates_parts(fused("i"))
+    assert not only_updates_parts(fused("j"))

@@ -30,7 +30,7 @@ def only_updates_parts(loop: Instruction) -> bool:
         value = root.operands[taken.number]
         if value is taken or _is_counter(taken):
             continue
-        if users_of[taken] != [value]:
+        if users_of[taken] != [value] or not _only_changes_part(value, taken):
             return False
         updated.append(value)
     return any(_scatters(value) for value in updated)
@@ -58,6 +58,28 @@ def names_below(computations: Sequence[Computation]) -> set[str]:
 
 def _is_counter(one: Instruction) -> bool:
     return not one.shape.dimensions and bool(_COUNTS.fullmatch(one.shape.element_type))
+
+
+def _only_changes_part(value: Instruction, taken: Instruction) -> bool:
+    """Whether an instruction reads of an array at most the part that it changes."""
+    if value.operands.count(taken) != 1:
+        return False
+    if value.opcode != "fusion":
+        return value.operands[0] is taken
+    inner = value.calls[0] if value.calls else None
+    root = None if inner is None else inner.root
+    if inner is None or root is None or len(inner.parameters) != len(value.operands):
+        return False
+    held = inner.parameters[value.operands.index(taken)]
+    if root.operands[:1] != (held,) or held in root.operands[1:]:
+        return False
+    reads = [user for user in inner.users()[held] if user is not root]
+    return all(
+        user.opcode == "dynamic-slice"
+        and root.opcode == "dynamic-update-slice"
+        and user.operands[1:] == root.operands[2:]
+        for user in reads
+    )
 
 
 def _scatters(one: Instruction) -> bool:

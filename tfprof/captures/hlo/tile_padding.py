@@ -40,7 +40,7 @@ def tiled_dimensions(shape: Shape) -> list[Tiled]:
     return [
         Tiled(place, shape.dimensions[place], size)
         for place, size in zip(layout.minor_to_major, reversed(layout.tiles[0]), strict=False)
-        if size > 0
+        if size > 0 and 0 <= place < len(shape.dimensions)
     ]
 
 

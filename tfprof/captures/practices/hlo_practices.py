@@ -162,7 +162,8 @@ def loops_of_updates(evidence: Evidence) -> Iterator[Advice]:
                 f"{{loop_share}} of the step time goes to {{op:folded}}{at_line(evidence, loop)}, "
                 "a loop of {round_count:round} that change a part of an array each, {round_ms} a "
                 "round. If no round needs the result of the one before, change all parts at once: "
-                "array.at[indices].add(values) takes arrays of indices and values.",
+                "array.at[indices].add(values) takes arrays of indices and values, and so does "
+                ".set, where no index may occur twice.",
                 {"loop_share": share, "round_count": round(rounds), "op": loop.key.name,
                  "round_ms": loop.time_ps / loop.occurrences / rounds / 1e9,
                  **line_of(evidence, loop)},
