@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.facts.hlo_programs import programs_of
@@ -20,16 +21,21 @@ def share_of_step(evidence: Evidence, ops: Sequence[DeviceOp]) -> float:
     return part(sum(op.self_ps for op in ops), whole) * evidence.steps.share_of(computes)
 
 
+_LEAST_SHARE: Final = 0.01
+"""Shorter programs are not worth being decoded."""
+
+
 def ran_programs(evidence: Evidence) -> Iterator[tuple[HloProgram, dict[str, DeviceOp]]]:
-    """The programs with the ops that ran, by name, the longest first."""
+    """The programs that take time, each with its ops that ran, by name, the longest first."""
     by_program: dict[tuple[int | None, str], dict[str, DeviceOp]] = {}
     for op in evidence.compiled_ops:
         if op.occurrences:
             by_program.setdefault((op.key.program_id, op.key.module), {})[op.key.name] = op
     for ops in by_program.values():
-        program = program_of(evidence, next(iter(ops.values())))
-        if program is not None:
-            yield program, ops
+        if share_of_step(evidence, list(ops.values())) >= _LEAST_SHARE:
+            program = program_of(evidence, next(iter(ops.values())))
+            if program is not None:
+                yield program, ops
 
 
 def program_of(evidence: Evidence, op: DeviceOp) -> HloProgram | None:
