@@ -39,23 +39,22 @@ class ArgumentChange(NamedTuple):
         instruction: The instruction.
         argument: The argument.
         form: In what they differ.
-        is_only_use: Whether all that uses the argument brings it into another order: nothing
-            needs it as it is.
+        new_shape: What the caller could pass instead, if not another order.
     """
 
     instruction: Instruction
     argument: Instruction
     form: Form
-    is_only_use: bool
+    new_shape: Shape
 
 
 def argument_changes(module: HloModule) -> Iterator[ArgumentChange]:
     """Changes of arguments that a caller could make once instead.
 
     Left out is what the caller cannot: results that the program returns in the new form; another
-    type or size of an argument that the program returns updated; narrower types in programs with a
-    backward pass, where mixed precision needs both; and types and sizes that only the compiler
-    needs.
+    order, if something else uses the argument as it is; another type or size of an argument that
+    the program returns updated; narrower types in programs with a backward pass, where mixed
+    precision needs both; and types and sizes that only the compiler needs.
     """
     entry = module.entry
     if entry is None or entry.root is None:
@@ -68,10 +67,11 @@ def argument_changes(module: HloModule) -> Iterator[ArgumentChange]:
         if argument is None or entry.root in (one, *flow_of(users_of, one).through):
             continue
         form = _changed_form(one, argument.shape, trains=trains)
+        if form is Form.ORDER and not all(map(_only_reorders, flow_of(users_of, argument).users)):
+            continue
         is_state = (argument.shape.element_type, argument.shape.dimensions) in returned
         if form is Form.ORDER or (form is not None and not is_state):
-            users = flow_of(users_of, argument).users
-            yield ArgumentChange(one, argument, form, all(map(_only_reorders, users)))
+            yield ArgumentChange(one, argument, form, _new_shape(one, argument.shape))
 
 
 def argument_name(argument: Instruction) -> str:
@@ -131,6 +131,12 @@ def _changed_form(one: Instruction, before: Shape, *, trains: bool) -> Form | No
         is_program = _has_name(one, "convert", _CONVERTS)
         return Form.TYPE if are_float and is_program and not is_kept else None
     return Form.ORDER if _only_reorders(one) else None
+
+
+def _new_shape(one: Instruction, before: Shape) -> Shape:
+    """The padded shape, whatever a fusion makes of it; else that of the argument in a new type."""
+    padded = next((part.shape for part in parts_of(one) if part.opcode == "pad"), None)
+    return padded or Shape(one.shape.element_type, before.dimensions)
 
 
 def _only_reorders(one: Instruction) -> bool:

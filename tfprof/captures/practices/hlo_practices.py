@@ -47,28 +47,21 @@ _MANY_UPDATES: Final = 100
 _MUCH_PADDING: Final = 0.25
 
 _ONCE: Final = (
-    "If the steps pass the same array, {does} it once before them: pass {{result_shape}} "
-    "({{result_bytes}}) instead of {{argument_shape}} ({{argument_bytes}})."
+    "If the steps pass the same array, {does} it once before them: pass {{new_shape}} "
+    "({{new_bytes}}) instead of {{argument_shape}} ({{argument_bytes}})."
 )
 
 
 def layout_changes(evidence: Evidence) -> Iterator[Advice]:
     """Instructions that only bring an argument into another order of its dimensions."""
-    found = _changes(evidence, Form.ORDER)
-    avoidable = share_of_step(evidence, [op for op, change in found if change.is_only_use])
-    remedy = "Keep the array in that order from the start."
-    if avoidable < WORTH:
-        remedy = (
-            "Other instructions use the array as it is: if these can take that order as well, keep "
-            "it so from the start."
-        )
-    for share, words, details in _longest(evidence, found):
+    for share, words, details in _longest(evidence, _changes(evidence, Form.ORDER)):
         yield Advice(
             "xla/layout",
             "{layout_share} of the step time only brings arguments of compiled programs into "
-            f"another order of their dimensions; {words}. {remedy}",
+            f"another order of their dimensions; {words}. Keep the array in that order from the "
+            "start.",
             {"layout_share": share, **details},
-            avoidable if avoidable >= WORTH else None,
+            share,
             share,
         )
 
@@ -128,11 +121,11 @@ def _longest(
     if share < WORTH:
         return
     op, change = max(found, key=lambda one: one[0].self_ps)
-    before, after = change.argument.shape, change.instruction.shape
+    before, after = change.argument.shape, change.new_shape
     details: Details = {
         "op_count": len(found), "argument": argument_name(change.argument),
         "argument_shape": before.text(), "argument_bytes": before.n_bytes,
-        "result_shape": after.text(), "result_bytes": after.n_bytes, **details_of(evidence, op),
+        "new_shape": after.text(), "new_bytes": after.n_bytes, **details_of(evidence, op),
     }  # fmt: skip
     words = (
         f"the longest is {{op:folded}}{at_line(evidence, op)}, of {{argument:folded}}, "
