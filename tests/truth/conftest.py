@@ -110,6 +110,12 @@ def jax_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
 
 
 @pytest.fixture(scope="session")
+def instructions_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """A recorded JAX program for the rules on compiled instructions, by name."""
+    return _programs(tmp_path_factory, "instructions")
+
+
+@pytest.fixture(scope="session")
 def collectives_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     """A recorded JAX program on eight devices by name."""
     return _programs(tmp_path_factory, "collectives")

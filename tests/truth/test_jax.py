@@ -169,39 +169,6 @@ def test_small_calls_together_are_faster(jax_program):
     assert re.search(r"calls compiled functions 20 times", found)
 
 
-@pytest.mark.parametrize(
-    ("name", "better", "rule"),
-    [
-        ("another_order", "same_order", "xla/layout"),
-        ("calls_numpy", "calls_no_numpy", "xla/callback"),
-    ],
-)
-def test_advice_on_instructions_brings_half_of_what_it_promises(jax_program, name, better, rule):
-    before, after = jax_program(name), jax_program(better)
-    found = before.advice[rule]
-    assert "programs_jax.py:" in found.message
-    saved = 1 - median(after.own_ms()) / median(before.own_ms())
-    assert 0.05 < found.gain_fraction < 2 * saved
-
-
-def test_a_loop_of_updates_is_faster_as_one(jax_program):
-    before, after = jax_program("updates_one_by_one"), jax_program("updates_together")
-    assert "a loop of 1,000 rounds" in before.advice["xla/loop-of-updates"].message
-    assert median(after.own_ms()) < 0.5 * median(before.own_ms())
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "same_order", "calls_no_numpy", "updates_together", "recurrent", "jit_steps",
-        "heavy_product", "op_by_op", "op_by_op_together", "waits_for_queue", "saves_between",
-    ],
-)  # fmt: skip
-def test_clean_programs_get_no_advice_on_instructions(jax_program, name):
-    rules = {rule for rule in jax_program(name).advice if rule.startswith("xla/")}
-    assert not rules
-
-
 @pytest.mark.parametrize("name", ["op_by_op_together", "waits_for_queue"])
 def test_one_call_gets_no_advice_to_become_one(jax_program, name):
     assert "one jax.jit" not in jax_program(name).texts

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from tfprof.captures.hlo.argument_changes import (
+    argument_name,
+    argument_of,
+    has_another_order,
+    parts_of,
+)
 from tfprof.captures.hlo.buffers import MemoryUse
 from tfprof.captures.hlo.memory_savings import BACKWARD
 from tfprof.captures.hlo.user_lines import user_place
 from tfprof.captures.hlo.value_flow import Users, flow_of
 from tfprof.captures.model.hlo import BITS, HloModule, Instruction
 
-_RESHAPES: Final = frozenset(("bitcast", "reshape"))
-_MOVES: Final = frozenset(("copy", "transpose", "convert", "parameter")) | _RESHAPES
 _LOOPS: Final = frozenset(("while", "call", "conditional"))
 
 
@@ -76,7 +80,7 @@ def argument_copies(module: HloModule, use: MemoryUse) -> Iterator[ArgumentCopy]
             assert one.instruction is not None
             argument, is_converted = copies[one.instruction]
             yield ArgumentCopy(
-                argument.op_name or argument.name, argument.shape.n_bytes, one.instruction.name,
+                argument_name(argument), argument.shape.n_bytes, one.instruction.name,
                 one.size_bytes, is_converted, one.shape.element_type,
                 _place(module, one.instruction),
             )  # fmt: skip
@@ -84,21 +88,9 @@ def argument_copies(module: HloModule, use: MemoryUse) -> Iterator[ArgumentCopy]
 
 def _argument_of(one: Instruction) -> Instruction | None:
     """The argument that an instruction only copies; None if it does something else."""
-    if not one.shape.is_array or not one.shape.dimensions:
-        return None
-    if one.opcode == "fusion":
-        inner = [each.opcode for called in one.calls for each in called.instructions]
-        if not _MOVES.issuperset(inner):
-            return None
-    elif one.opcode not in ("copy", "transpose", "convert"):
-        return None
-    if len(one.operands) != 1:
-        return None
-    source = one.operands[0]
-    while source.opcode in _RESHAPES and source.operands:
-        source = source.operands[0]
-    is_copy = source.opcode == "parameter" and source.shape.n_elements == one.shape.n_elements
-    return source if is_copy and source.shape.is_array else None
+    source = argument_of(one, frozenset(("convert",)))
+    is_copy = source is not None and source.shape.n_elements == one.shape.n_elements
+    return source if is_copy else None
 
 
 def _place(module: HloModule, copy: Instruction) -> str:
@@ -113,17 +105,7 @@ def _place(module: HloModule, copy: Instruction) -> str:
 
 
 def _is_transposed(one: Instruction) -> bool:
-    """Whether a copy has its elements in another order than its operand."""
-    inner = [each for called in one.calls for each in called.instructions] or [one]
-    return any(
-        each.opcode == "transpose"
-        or (each.opcode == "copy" and _order(each) != _order(each.operands[0]))
-        for each in inner
-    )
-
-
-def _order(one: Instruction) -> tuple[int, ...]:
-    return one.shape.layout.minor_to_major if one.shape.layout else ()
+    return any(map(has_another_order, parts_of(one)))
 
 
 def _stays(users_of: Users, one: Instruction) -> bool:
