@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,14 +22,18 @@ from tfprof.core.columns.columns import Int64Array
 
 @dataclass(frozen=True, eq=False)
 class StepCollectives:
-    """The collectives of a run in some steps.
+    """The collectives of a run in some steps; times are in ps, means over hosts.
 
     Attributes:
         run: The run.
         hosts: Hosts that count.
         steps: The steps that hosts have in common.
         places: The steps that count.
-        works: The work of the hosts with steps.
+        in_steps: The collectives in these steps, the longest exposed time first.
+        step_ps: Duration of a step; 0 without collectives in steps.
+        step_together_ps: Time in collectives in a step; moments in which a device is in two count
+            once.
+        step_exposed_ps: The part of it in which the device computes nothing.
         is_chosen: Whether these steps were chosen; if not, and no collective is in them, all runs
             in the capture count.
         given_link: The rate of a device's links that the user gives, 10^9 bytes per second.
@@ -39,39 +43,25 @@ class StepCollectives:
     hosts: Sequence[Host]
     steps: RunSteps
     places: Int64Array
-    works: Sequence[HostWork]
+    in_steps: Sequence[RunCollective]
+    step_ps: float
+    step_together_ps: float
+    step_exposed_ps: float
     is_chosen: bool = False
     given_link: float | None = None
 
     @cached_property
-    def _in_steps(self) -> list[RunCollective]:
-        if not len(self.places):
-            return []
-        joint = joint_collectives(self.works)
-        joint = joint.only(np.isin(joint.step, self.places))
-        groups = {one.host.name: one.times.groups[self.places] for one in self.steps.hosts}
-        hosts = [host for host in self.run.hosts if host.name in groups]
-        return self._on_hosts(run_collectives(hosts, groups, self.works, joint), hosts)
-
-    @cached_property
-    def found(self) -> list[RunCollective]:
+    def found(self) -> Sequence[RunCollective]:
         """The collectives, the longest exposed time first."""
-        if self._in_steps or self.is_chosen:
-            return self._in_steps
+        if self.in_steps or self.is_chosen:
+            return self.in_steps
         every = run_collectives(self.run.hosts, {}, (), joint_collectives(()))
-        return self._on_hosts(every, self.run.hosts)
-
-    def _on_hosts(
-        self, found: Sequence[RunCollective], hosts: Sequence[Host]
-    ) -> list[RunCollective]:
-        names = {one.name for one in self.hosts} & {one.name for one in hosts}
-        shown = [one for one in (each.on(names) for each in found) if one.parts]
-        return sorted(shown, key=lambda one: (-one.exposed_ps, one.place.program, one.place.name))
+        return _on(every, self.hosts, self.run.hosts)
 
     @property
     def has_steps(self) -> bool:
         """Whether there are steps with collectives; if not, the whole capture counts."""
-        return len(self._in_steps) > 0
+        return len(self.in_steps) > 0
 
     @cached_property
     def n_left_out(self) -> int:
@@ -79,32 +69,15 @@ class StepCollectives:
         runs = sum(int(collective_times(host).count.sum()) for host in self.hosts)
         return runs - sum(one.count for one in self.found)
 
-    def _mean_ps(self, amounts: Sequence[Int64Array]) -> float:
-        return sum(float(one[self.places].mean()) for one in amounts) / max(len(amounts), 1)
-
-    @cached_property
-    def _counted(self) -> list[HostWork]:
-        names = {host.name for host in self.hosts}
-        return [work for work in self.works if work.name in names]
-
-    @cached_property
-    def step_ps(self) -> float:
-        """Duration of a step, on average of hosts; 0 without steps."""
-        return self._mean_ps([work.duration_ps for work in self._counted]) if self.has_steps else 0
-
-    @cached_property
+    @property
     def together_ps(self) -> float:
-        """Time in collectives in a step; moments in which a device is in two count once."""
-        if not self.has_steps:
-            return sum(one.total_ps for one in self.found)
-        return self._mean_ps([work.shared.together_ps for work in self._counted])
+        """Time in collectives, in a step or in the whole capture."""
+        return self.step_together_ps if self.has_steps else sum(one.total_ps for one in self.found)
 
-    @cached_property
+    @property
     def exposed_ps(self) -> float:
         """The part of it in which the device computes nothing."""
-        if not self.has_steps:
-            return sum(one.exposed_ps for one in self.found)
-        return self._mean_ps([work.shared.exposed_ps for work in self._counted])
+        return self.step_exposed_ps if self.has_steps else sum(one.exposed_ps for one in self.found)
 
     @property
     def bare_waiting_ps(self) -> float:
@@ -139,4 +112,38 @@ def collectives_in_steps(
     """
     steps = run_steps(run)
     places = steps.typical_places if step is None else np.array(steps.places(step), np.int64)
-    return StepCollectives(run, hosts, steps, places, work_of_hosts(steps), step is not None)
+    # Not kept: a column for each step of each host.
+    works = work_of_hosts(steps) if len(places) else ()
+    found = _in_steps(run, hosts, steps, places, works) if len(places) else []
+    names = {host.name for host in hosts}
+    counted = [work for work in works if work.name in names] if found else []
+
+    def mean_ps(amounts: Iterable[Int64Array]) -> float:
+        return sum(float(one[places].mean()) for one in amounts) / max(len(counted), 1)
+
+    return StepCollectives(
+        run, hosts, steps, places, found,
+        mean_ps(work.duration_ps for work in counted),
+        mean_ps(work.shared.together_ps for work in counted),
+        mean_ps(work.shared.exposed_ps for work in counted),
+        step is not None,
+    )  # fmt: skip
+
+
+def _in_steps(
+    run: Run, hosts: Sequence[Host], steps: RunSteps, places: Int64Array, works: Sequence[HostWork]
+) -> list[RunCollective]:
+    joint = joint_collectives(works)
+    joint = joint.only(np.isin(joint.step, places))
+    groups = {one.host.name: one.times.groups[places] for one in steps.hosts}
+    with_steps = [host for host in run.hosts if host.name in groups]
+    return _on(run_collectives(with_steps, groups, works, joint), hosts, with_steps)
+
+
+def _on(
+    found: Sequence[RunCollective], hosts: Sequence[Host], among: Sequence[Host]
+) -> list[RunCollective]:
+    """Those that run on some hosts, with the times there."""
+    names = {one.name for one in hosts} & {one.name for one in among}
+    shown = [one for one in (each.on(names) for each in found) if one.parts]
+    return sorted(shown, key=lambda one: (-one.exposed_ps, one.place.program, one.place.name))

@@ -102,7 +102,9 @@ class Evidence:
     @cached_property
     def on_collectives(self) -> tuple[Advice, ...]:
         """Advice on single collectives."""
-        return tuple(advice_on(collectives_in_steps(self.run, self.hosts)))
+        is_whole = len(self.hosts) == len(self.run.hosts)
+        known = self.collectives if is_whole else collectives_in_steps(self.run, self.hosts)
+        return tuple(advice_on(known))
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:
