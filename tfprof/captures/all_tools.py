@@ -244,6 +244,20 @@ _TOOLS = (
         shows_events=True,
     ),
     Tool(
+        "latency",
+        "tools.latency",
+        "Latency",
+        "How long requests, annotated blocks and calls take, and where.",
+        "Show how long requests, annotated blocks and calls of compiled functions take: "
+        "percentiles, the time in queues, waits, the host and devices, and the parts of one "
+        "request.",
+        ("logs/", "logs/ --request 17 --table parts", "logs/ --table slowest --format csv"),
+        question="Time",
+        needs="events",
+        options=("request",),
+        has_step=False,
+    ),
+    Tool(
         "compiles",
         "tools.compiles",
         "Compilations",
