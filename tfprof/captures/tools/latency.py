@@ -30,7 +30,12 @@ _WHAT = text(
     "request: the spans with one request's number; served: a request in the events of TensorFlow's "
     "server; annotation: a block that the program named; call: of a compiled function or session",
 )  # fmt: skip
-_LABEL = text("span", "Span", "its name for --request: the kind, and a number in order of time")
+_LABEL = text(
+    "span",
+    "Span",
+    "its name, for --request: the program's own, or the kind and a number in order of time",
+    links=("latency",),
+)
 _EVENT = text("event", "Event", "its first event on the timeline", links=("trace",))
 
 
