@@ -124,6 +124,20 @@ _TOOLS = (
         ),
     ),
     Tool(
+        "latency",
+        "tools.latency",
+        "Latency",
+        "How long requests, annotated blocks and calls take, and where.",
+        "Show how long requests, annotated blocks and calls of compiled functions take: "
+        "percentiles, the time in queues, waits, the host and devices, and the parts of one "
+        "request.",
+        ("logs/", "logs/ --request 17 --table parts", "logs/ --table slowest --format csv"),
+        question="Time",
+        needs="events",
+        options=("request",),
+        has_step=False,
+    ),
+    Tool(
         "kernel-stats",
         "tools.gpu_kernels",
         "GPU kernels",
@@ -242,20 +256,6 @@ _TOOLS = (
         options=("program", "node", "width"),
         has_step=False,
         shows_events=True,
-    ),
-    Tool(
-        "latency",
-        "tools.latency",
-        "Latency",
-        "How long requests, annotated blocks and calls take, and where.",
-        "Show how long requests, annotated blocks and calls of compiled functions take: "
-        "percentiles, the time in queues, waits, the host and devices, and the parts of one "
-        "request.",
-        ("logs/", "logs/ --request 17 --table parts", "logs/ --table slowest --format csv"),
-        question="Time",
-        needs="events",
-        options=("request",),
-        has_step=False,
     ),
     Tool(
         "compiles",
