@@ -166,3 +166,29 @@ def test_steps_are_named_by_their_numbers():
     )
     assert [row["part"] for row in result.tables["parts"].to_rows()] == ["train 8"]
     assert [row["name"] for row in result.tables["kinds"].to_rows()] == ["train"]
+
+
+def test_threads_with_names_of_their_own_have_annotations_too():
+    named = line(block("handle", 0, 5), id=1, name="http-0")
+    pool = line(block("MapDmaBuffer", 0, 5), id=2, name="pjrt-tpu-tasks/3117377")
+    assert list(kinds(answered(named, pool))) == [("annotation", "handle")]
+
+
+def test_the_number_of_a_request_makes_an_annotation_of_any_name():
+    events = [block(name, start, 5, request_id=1) for start, name in ((0, "Wait"), (9, "llm::run"))]
+    assert {name for _, name in kinds(answered(python(*events)))} == {"Wait", "llm::run", "request"}
+    assert list(kinds(answered(python(block("Wait", 0, 5), block("llm::run", 9, 5))))) == []
+
+
+def test_if_no_request_is_timed_the_next_kind_is_spoken_of():
+    first, again = requests_of(1), requests_of(1, start=500)
+    client = python(*first[0].events, *again[0].events)
+    worker = python(*first[1].events, *again[1].events, id=2)
+    claim = answered(client, worker).claims[0]
+    assert (claim.subject, claim.value) == ("prefill", 6.0)
+
+
+def test_an_op_that_takes_the_next_batch_waits():
+    ops = (block("IteratorGetNext:IteratorGetNext", 1, 6), block("a:MatMul", 7, 2))
+    row = kinds(answered(python(block("train", 0, 10), *ops)))["annotation", "train"]
+    assert (row["waiting_ms"], row["device_ms"], row["host_ms"]) == (6.0, 2.0, 2.0)

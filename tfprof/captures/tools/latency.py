@@ -43,7 +43,7 @@ def _parts(of_each: str) -> tuple[Column, ...]:
     return (
         amount("queue_ms", "In a batch's queue", "ms", f"time{of_each} from joining a batch until "
                "the batch began; empty if the capture has no batch"),
-        amount("waiting_ms", "Waiting", "ms", f"time{of_each} in events that only wait, and after "
+        amount("waiting_ms", "Waiting", "ms", f"time{of_each} in events that only wait, as for input, and after "
                "the end of the block until a device worked on it; none of its work ran meanwhile"),
         amount("host_ms", "Host", "ms", f"the rest{of_each}: Python, the runtime, and waits that "
                "no event shows"),
@@ -298,14 +298,14 @@ def _claims(kinds: Sequence[_Kind], n_hosts: int) -> Iterator[Claim]:
             "request of a server.",
         )  # fmt: skip
         return
-    main = kinds[0]
-    total_ms = main.total_ms
-    if not total_ms:
+    main = next((kind for kind in kinds if len(kind.timed)), None)
+    if main is None:
         yield unknown(
-            main.name, "latency",
-            f"How long {main.name} took is unknown: the capture lacks the end of its work.",
+            "run", "latency",
+            "None of the requests and calls in the capture has a known end; the notes say why.",
         )  # fmt: skip
         return
+    total_ms = main.total_ms
     numbers: Details = {
         "host": main.host.name, "kind_count": len(total_ms), "max_ms": total_ms[-1],
     }  # fmt: skip

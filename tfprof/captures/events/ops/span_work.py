@@ -27,6 +27,9 @@ _WAITS = re.compile(
 )
 """Events in which a thread waits for others, for a device, or for a time."""
 
+_INPUT_OPS = ("IteratorGetNext", "QueueDequeue", "_Recv", "_HostRecv")
+"""Beginnings of types of ops that wait for what others make."""
+
 
 class SpanTimes(NamedTuple):
     """Intervals that belong to spans; of nested spans, to each of them.
@@ -81,12 +84,13 @@ def span_work(forest: Forest, spans: Spans, eager: BoolArray, *, has_device: boo
     launch = runs.calls[runs.of_event[of_runs]]
     of_runs, launch = of_runs[launch >= 0], launch[launch >= 0]
     launched = np.flatnonzero(timeline.on_device & np.isin(np.arange(len(timeline)), links.targets))
+    ran = host_executions(timeline, eager)
+    is_input = np.array([*(one.type.startswith(_INPUT_OPS) for one in ran.names), False])[ran.ops]
     if has_device:
         work, begun = launched, launched
     else:
-        ops = host_executions(timeline, eager)
-        is_work = [one.kind in (OpKind.TENSORFLOW, OpKind.JAX, OpKind.UNKNOWN) for one in ops.names]
-        work = ops.events[np.array([*is_work, False])[ops.ops]]
+        is_work = [one.kind in (OpKind.TENSORFLOW, OpKind.JAX, OpKind.UNKNOWN) for one in ran.names]
+        work = ran.events[np.array([*is_work, False])[ran.ops] & ~is_input]
         call = np.full(len(timeline), -1, np.int64)
         call[of_runs] = launch
         begun = np.where(call[work] >= 0, call[work], work)
@@ -101,7 +105,7 @@ def span_work(forest: Forest, spans: Spans, eager: BoolArray, *, has_device: boo
         has_work[row] = True
     compiled = np.flatnonzero(timeline.named(is_compiling) & timeline.on_threads)
     waits = np.flatnonzero(timeline.named(lambda name: _WAITS.fullmatch(name) is not None))
-    waits = waits[timeline.on_threads[waits]]
+    waits = np.union1d(waits[timeline.on_threads[waits]], ran.events[is_input])
     queued = SpanTimes(*_taken(owners.of(sources), timeline.starts_ps[sources],
                                timeline.starts_ps[batches]))  # fmt: skip
     return SpanWork(

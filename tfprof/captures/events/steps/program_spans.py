@@ -134,14 +134,13 @@ def _calls(forest: Forest) -> Int64Array:
 
 
 def _are_annotations(forest: Forest) -> BoolArray:
-    """Which events the program wrote, shape (n events,): no runtime event is around them."""
+    """Which events the program wrote, shape (n events,).
+
+    They are on threads of Python, no event of the runtime is around them, and their name is none of
+    the runtime's, or they have the number of a request.
+    """
     timeline = forest.timeline
     is_python = timeline.named(lambda name: _OF_PYTHON.fullmatch(name) is not None)
-    of_python = np.zeros(len(timeline), np.bool_)
-    for number, line in enumerate(timeline.lines):
-        events = timeline.events_of(number)
-        if line.is_host and (line.name.startswith("python") or is_python[events].any()):
-            of_python[events] = True
     is_own = timeline.kind_mask(
         [
             op.kind is OpKind.UNKNOWN and not op.type and _may_annotate(name)
@@ -150,8 +149,16 @@ def _are_annotations(forest: Forest) -> BoolArray:
     )
     for stat in _STATS_OF_RUNTIME:
         is_own[timeline.stat(stat).events] = False
-    is_own &= of_python & timeline.on_threads
+    is_own[timeline.stat(_ID_STATS[0]).events] = True
     is_runtime = ~is_own & ~timeline.named(is_frame)
+    of_python = np.zeros(len(timeline), np.bool_)
+    for number, line in enumerate(timeline.lines):
+        events = timeline.events_of(number)
+        # Python 3.14 gives threads their own names; those of runtimes end in a slash and a number.
+        is_named = "/" not in line.name and not is_runtime[events].any()
+        if line.name.startswith("python") or is_python[events].any() or is_named:
+            of_python[events] = True
+    is_own &= of_python & timeline.on_threads
     events = np.flatnonzero(is_own)
     around = forest.nesting.nearest_among(
         forest.nesting.parents[events], np.flatnonzero(is_runtime)
