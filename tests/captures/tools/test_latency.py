@@ -51,7 +51,7 @@ def test_a_name_with_a_number_that_is_always_the_same_keeps_it():
     assert [row["name"] for row in result.tables["kinds"].to_rows()] == ["resnet50"]
 
 
-def test_what_the_runtime_writes_is_no_annotation():
+def test_events_of_the_runtime_are_not_annotations():
     inside = python(
         block("EagerExecute", 0, 9), block("Setup", 1, 2), block("mine", 10, 5), block("dce", 20, 1)
     )

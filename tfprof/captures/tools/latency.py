@@ -43,8 +43,9 @@ def _parts(of_each: str) -> tuple[Column, ...]:
     return (
         amount("queue_ms", "In a batch's queue", "ms", f"time{of_each} from joining a batch until "
                "the batch began; empty if the capture has no batch"),
-        amount("waiting_ms", "Waiting", "ms", f"time{of_each} in events that only wait, as for input, and after "
-               "the end of the block until a device worked on it; none of its work ran meanwhile"),
+        amount("waiting_ms", "Waiting", "ms", f"time{of_each} in events that only wait, as for "
+               "input, and after the end of the block until a device worked on it; none of its "
+               "work ran meanwhile"),
         amount("host_ms", "Host", "ms", f"the rest{of_each}: Python, the runtime, and waits that "
                "no event shows"),
         amount("device_ms", "Device", "ms", f"time{of_each} in which its own work ran on a "
