@@ -58,13 +58,15 @@ class Latencies:
 
     def rows_of(self, kind: int) -> Int64Array:
         """The rows of a kind, in order of time."""
-        rows: Int64Array = np.flatnonzero(self.kind == kind)
-        return rows[np.argsort(self.start_ps[rows], kind="stable")]
+        rows = np.flatnonzero(self.kind == kind)
+        in_time: Int64Array = rows[np.argsort(self.start_ps[rows], kind="stable")]
+        return in_time
 
     def parts_of(self, row: int) -> Int64Array:
         """The rows inside of a row, in order of time, the outer ones first."""
         rows = self.inside[1, self.inside[0] == row]
-        return rows[np.lexsort((-self.total_ps[rows], self.start_ps[rows]))]
+        in_time: Int64Array = rows[np.lexsort((-self.total_ps[rows], self.start_ps[rows]))]
+        return in_time
 
 
 @fact

@@ -177,10 +177,10 @@ def latency(
                       "annotations, calls and the work that they launched"),
         tables={
             "kinds": Table("kinds", KINDS, list(map(_kind_row, kinds)), title="By kind"),
-            "slowest": Table("slowest", SLOWEST, list(_slowest(kinds)), title="The slowest"),
             "parts": Table("parts", PARTS, list(_part_rows(*chosen)) if chosen else [],
                            title=f"Parts of {chosen[0].of_host.labels[chosen[1]]}" if chosen
                            else "Parts of a request"),
+            "slowest": Table("slowest", SLOWEST, list(_slowest(kinds)), title="The slowest"),
         },
         charts=tuple(_charts(kinds)),
         notes=(*run.notes, *_notes(kinds)),

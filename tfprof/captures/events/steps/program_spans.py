@@ -153,11 +153,11 @@ def _are_annotations(forest: Forest) -> BoolArray:
     is_runtime = ~is_own & ~timeline.named(is_frame)
     of_python = np.zeros(len(timeline), np.bool_)
     for number, line in enumerate(timeline.lines):
-        events = timeline.events_of(number)
+        own = timeline.events_of(number)
         # Python 3.14 gives threads their own names; those of runtimes end in a slash and a number.
-        is_named = "/" not in line.name and not is_runtime[events].any()
-        if line.name.startswith("python") or is_python[events].any() or is_named:
-            of_python[events] = True
+        is_named = "/" not in line.name and not is_runtime[own].any()
+        if line.name.startswith("python") or is_python[own].any() or is_named:
+            of_python[own] = True
     is_own &= of_python & timeline.on_threads
     events = np.flatnonzero(is_own)
     around = forest.nesting.nearest_among(
