@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 Needs = Literal[
     "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs",
-    "collectives", "compilations",
+    "collectives", "compilations", "spans",
 ]  # fmt: skip
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
@@ -133,7 +133,7 @@ _TOOLS = (
         "request.",
         ("logs/", "logs/ --request 17 --table parts", "logs/ --table slowest --format csv"),
         question="Time",
-        needs="events",
+        needs="spans",
         options=("request",),
         has_step=False,
     ),

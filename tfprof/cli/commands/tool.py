@@ -198,7 +198,7 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "request": {
         "metavar": "NAME",
-        "help": "Request or span whose parts to list, as in the tables: 17, \"request 17\", "
+        "help": 'Request or span whose parts to list, as in the tables: 17, "request 17", '
         "decode:3, or decode for the slowest of that name. [default: the slowest]",
     },
     "by": {

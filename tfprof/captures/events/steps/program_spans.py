@@ -6,6 +6,7 @@ Spans whose names differ only in numbers are of one kind: ``decode 7`` and ``dec
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,11 @@ _SERVED = frozenset(("BatchingSessionRun", "TfrtModelRun", "ServingModelRun"))
 _OF_PYTHON = re.compile(r"\$.*|PjitFunction\(.*|TFE_.*|EagerExecute.*|SessionRun")
 """Events that only threads of Python have."""
 
-_OF_JAX = re.compile(r"np\.asarray\(jax\.Array\)|(pxla|jax|ArrayImpl|PjRt\w*)\..*|pjit.*")
-"""Annotations that JAX itself writes."""
+_OF_FRAMEWORK = re.compile(
+    r"np\.asarray\(jax\.Array\)|(pxla|jax|ArrayImpl|PjRt\w*)\..*|pjit.*|RemoteCall.*|MemCpyAsync"
+    r"|ParallelFor|(cu|cuda|hip)[A-Z]\w*"
+)
+"""Names that JAX's Python code, TensorFlow and drivers of GPUs write, besides those of runtimes."""
 
 _STATS_OF_RUNTIME = (
     "hlo_op", "tf_function_call", "tf_op", "correlation_id", "_ipl_stage_name", "_p", "_c",
@@ -106,6 +110,27 @@ def program_spans(forest: Forest) -> Spans:
     )  # fmt: skip
 
 
+def may_have_spans(names: Iterable[str], lines: Iterable[str]) -> bool:
+    """Whether events of these names on lines of these names may be spans."""
+    known = set(names)
+    if not _SERVED.isdisjoint(known) or not SESSION_RUNS.isdisjoint(known):
+        return True
+    if any(PJIT_CALL.fullmatch(name) for name in known):
+        return True
+    on_python = any(map(_OF_PYTHON.fullmatch, known)) or any(map(_is_own_name, lines))
+    return on_python and any(map(_is_annotation_name, known))
+
+
+def _is_own_name(line: str) -> bool:
+    """Whether a thread may have its name from the program, not from a runtime."""
+    return bool(line) and "/" not in line and not line.isdecimal()
+
+
+def _is_annotation_name(name: str) -> bool:
+    op = parse_op_name(name)
+    return op.kind is OpKind.UNKNOWN and not op.type and _may_annotate(name)
+
+
 def _titles(timeline: Timeline, events: Int64Array) -> list[str]:
     numbers = timeline.stat("step_num").at(events, -1).tolist()
     names = [timeline.name(event) for event in events.tolist()]
@@ -141,12 +166,7 @@ def _are_annotations(forest: Forest) -> BoolArray:
     """
     timeline = forest.timeline
     is_python = timeline.named(lambda name: _OF_PYTHON.fullmatch(name) is not None)
-    is_own = timeline.kind_mask(
-        [
-            op.kind is OpKind.UNKNOWN and not op.type and _may_annotate(name)
-            for name, op in zip(timeline.names, timeline.ops, strict=True)
-        ]
-    )
+    is_own = timeline.named(_is_annotation_name)
     for stat in _STATS_OF_RUNTIME:
         is_own[timeline.stat(stat).events] = False
     is_own[timeline.stat(_ID_STATS[0]).events] = True
@@ -155,7 +175,7 @@ def _are_annotations(forest: Forest) -> BoolArray:
     for number, line in enumerate(timeline.lines):
         own = timeline.events_of(number)
         # Python 3.14 gives threads their own names; those of runtimes end in a slash and a number.
-        is_named = "/" not in line.name and not is_runtime[own].any()
+        is_named = _is_own_name(line.name) and not is_runtime[own].any()
         if line.name.startswith("python") or is_python[own].any() or is_named:
             of_python[own] = True
     is_own &= of_python & timeline.on_threads
@@ -175,7 +195,7 @@ def _may_annotate(name: str) -> bool:
         and name not in _SERVED
         and name not in TRACE_CONTEXT
         and not name.startswith("tfprof.")
-        and _OF_JAX.match(name) is None
+        and _OF_FRAMEWORK.match(name) is None
     )
 
 
