@@ -192,3 +192,9 @@ def test_an_op_that_takes_the_next_batch_waits():
     ops = (block("IteratorGetNext:IteratorGetNext", 1, 6), block("a:MatMul", 7, 2))
     row = kinds(answered(python(block("train", 0, 10), *ops)))["annotation", "train"]
     assert (row["waiting_ms"], row["device_ms"], row["host_ms"]) == (6.0, 2.0, 2.0)
+
+
+def test_calls_of_several_functions_without_work_have_one_note():
+    result = answered(python(block("PjitFunction(f)", 0, 2), block("PjitFunction(g)", 10, 2)))
+    [note] = [note for note in result.notes if "No work of" in note.message]
+    assert "No work of 2 calls" in note.message

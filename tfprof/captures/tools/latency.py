@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -362,23 +363,15 @@ def _charts(kinds: Sequence[_Kind]) -> Iterator[Chart]:
 
 
 def _notes(kinds: Sequence[_Kind]) -> Iterator[Note]:
-    lost = [kind for kind in kinds if kind.n_unknown]
-    for host, of_host in ((kind.host, [k for k in lost if k.host is kind.host]) for kind in lost):
-        if of_host[0].what == REQUEST:
-            yield Note(
-                "warning", f"{of_host[0].n_unknown} of {len(of_host[0].rows)} requests are not "
-                "timed: they lack a part that most have, their number comes again, or the end of "
-                "their work is not in the capture.",
-                host.name,
-            )  # fmt: skip
-        calls = sum(kind.n_unknown for kind in of_host if kind.what == CALL)
-        if calls:
-            yield Note(
-                "warning", f"No work of {calls} calls is in the capture or known to be theirs. "
-                "JAX's calls return before their work is done, so these are not timed, and blocks "
-                "around them may have ended before it.", host.name,
-            )  # fmt: skip
+    lost_calls = Counter[str]()
     for kind in kinds:
+        lost_calls[kind.host.name] += kind.n_unknown if kind.what == CALL else 0
+        if kind.what == REQUEST and kind.n_unknown:
+            yield Note(
+                "warning", f"{kind.n_unknown} of {len(kind.rows)} requests are not timed: they "
+                "lack a part that most have, their number comes again, or the end of their work "
+                "is not in the capture.", kind.host.name,
+            )  # fmt: skip
         found = kind.of_host
         after = found.total_ps[kind.rows] > found.block_ps[kind.rows]
         if kind.what == ANNOTATION and after.any():
@@ -391,3 +384,10 @@ def _notes(kinds: Sequence[_Kind]) -> Iterator[Note]:
         if kind is kinds[0] and few and percentile(kind.total_ms, 99) is None:
             yield Note("info", f"p99 of {kind.name} is unknown: it takes at least 100, and the "
                        f"capture has {few}.", kind.host.name)  # fmt: skip
+    for host, n_calls in lost_calls.items():
+        if n_calls:
+            yield Note(
+                "warning", f"No work of {n_calls} calls is in the capture or known to be theirs. "
+                "JAX's calls return before their work is done, so these are not timed, and blocks "
+                "around them may have ended before it.", host,
+            )  # fmt: skip
