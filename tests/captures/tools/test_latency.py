@@ -198,3 +198,12 @@ def test_calls_of_several_functions_without_work_have_one_note():
     result = answered(python(block("PjitFunction(f)", 0, 2), block("PjitFunction(g)", 10, 2)))
     [note] = [note for note in result.notes if "No work of" in note.message]
     assert "No work of 2 calls" in note.message
+
+
+def test_a_request_ends_with_its_blocks_if_the_work_of_a_call_is_unknown():
+    client, worker = requests_of(1, 2)
+    worker = python(*worker.events, block("PjitFunction(f)", 107, 1), id=2)
+    found = kinds(answered(client, worker))
+    row = found["request", "request"]
+    assert (row["timed"], row["max_ms"], row["device_ms"]) == (2, 18.0, None)
+    assert found["annotation", "prefill"]["timed"] == 2

@@ -34,6 +34,7 @@ class Latencies:
         spent_ps: Parts of the total, which add up to it, shape (n, 5): no part of the request ran,
             host, waiting, queue, device.
         is_known: Whether the end of its work is in the capture.
+        is_whole: Whether a request has the parts that most have, once each; true for spans.
         has_compiled: Whether each traced or compiled.
         inside: Pairs of rows, the second one a part of the first one, shape (2, m).
         n_spans: Number of spans: the requests come after them.
@@ -50,6 +51,7 @@ class Latencies:
     total_ps: Int64Array
     spent_ps: Int64Array
     is_known: BoolArray
+    is_whole: BoolArray
     has_compiled: BoolArray
     inside: Int64Array
     n_spans: int
@@ -99,9 +101,8 @@ def latencies(host: Host) -> Latencies:
     lost[work.inside[0, lost[work.inside[1]]]] = True
     is_known = np.ones(n_rows, np.bool_)
     np.logical_and.at(is_known, row, ~lost[span])
-    is_known[n_spans:] &= ~members.is_odd
-    is_whole = (start_ps[span] <= begin[row]) & (work.done_ps[span] >= done[row])
-    is_part = ~is_whole | (row < n_spans)
+    is_around = (start_ps[span] <= begin[row]) & (work.done_ps[span] >= done[row])
+    is_part = ~is_around | (row < n_spans)
     parts = SpanTimes(row[is_part], start_ps[span[is_part]], work.done_ps[span[is_part]])
     after = SpanTimes(np.arange(n_spans), block_end, work.done_ps)
     waited = SpanTimes(*(np.concatenate(pair) for pair in zip(work.waited, after, strict=True)))
@@ -124,6 +125,7 @@ def latencies(host: Host) -> Latencies:
         done - begin,
         _spent(np.stack([begin, done], axis=1), levels),
         is_known,
+        np.concatenate([np.ones(n_spans, np.bool_), ~members.is_odd]),
         np.bincount(row, work.has_compiled[span], minlength=n_rows) > 0,
         members.inside,
         n_spans,

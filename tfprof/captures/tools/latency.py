@@ -194,7 +194,8 @@ def _kinds(host: Host) -> list[_Kind]:
     for number, (what, name) in enumerate(found.kinds):
         rows = found.rows_of(number)
         # A block of the program ends by itself; a call only hands its work over.
-        timed = rows if what == ANNOTATION else rows[found.is_known[rows]]
+        has_end = found.is_known if what == CALL else found.is_whole
+        timed = rows[has_end[rows]]
         if len(rows):
             kinds.append(_Kind(host, found, name, what, rows, timed))
     return sorted(kinds, key=lambda one: (_ORDER.index(one.what), -sum(one.total_ms), one.name))
@@ -366,11 +367,11 @@ def _notes(kinds: Sequence[_Kind]) -> Iterator[Note]:
     lost_calls = Counter[str]()
     for kind in kinds:
         lost_calls[kind.host.name] += kind.n_unknown if kind.what == CALL else 0
-        if kind.what == REQUEST and kind.n_unknown:
+        n_odd = len(kind.rows) - len(kind.timed)
+        if kind.what == REQUEST and n_odd:
             yield Note(
-                "warning", f"{kind.n_unknown} of {len(kind.rows)} requests are not timed: they "
-                "lack a part that most have, their number comes again, or the end of their work "
-                "is not in the capture.", kind.host.name,
+                "warning", f"{n_odd} of {len(kind.rows)} requests are not timed: they lack a part "
+                "that most have, or their number comes again.", kind.host.name,
             )  # fmt: skip
         found = kind.of_host
         after = found.total_ps[kind.rows] > found.block_ps[kind.rows]
