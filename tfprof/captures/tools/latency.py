@@ -339,8 +339,8 @@ def _where(kind: _Kind) -> Iterator[Claim]:
 
 _WORDS = {
     "queue": "in the queue of a batch",
-    "waiting": "in waits that events show",
-    "host": "on the host or in waits that no event shows",
+    "waiting": "in known waits",
+    "host": "on the host or in unknown waits",
     "device": "in the work that it launched",
     "between": "while no part of it ran",
 }
