@@ -52,6 +52,7 @@ EXECUTED = [
     DOCS / "gate.md",
     DOCS / "mfu.md",
     DOCS / "recompiles.md",
+    DOCS / "latency.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "adding_a_tool.md",

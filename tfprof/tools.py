@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tfprof.captures.tools.hlo_graph import graph_viewer
     from tfprof.captures.tools.hlo_statistics import hlo_stats
     from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
+    from tfprof.captures.tools.latency import latency
     from tfprof.captures.tools.memory_profile import memory
     from tfprof.captures.tools.monitor_report import monitor
     from tfprof.captures.tools.op_profile_tree import op_profile
@@ -92,6 +93,7 @@ __all__ = [
     "hlo_stats",
     "input_pipeline",
     "kernel_stats",
+    "latency",
     "memory",
     "memory_viewer",
     "monitor",

@@ -32,6 +32,7 @@ NOTHING = {
     "memory-viewer": "The capture holds no compiled programs",
     "graph-viewer": "The capture holds no compiled programs",
     "compiles": "No event of the runtime was captured",
+    "latency": "The capture has no annotation of the program",
     "monitor": "No steps, so no step time",
     "utilization": "no step was captured, so there is no period",
 }

@@ -355,7 +355,10 @@ def test_real_captures_in_every_form(call, tool, capture):
         ids = [column["id"] for column in data["tables"][table]["columns"]]
         assert next(csv.reader(io.StringIO(made.stdout))) == ids
     made = call(tool.name, path, "--format=gviz", "--classic")
-    others = ("collectives", "compiles", "graph-viewer", "monitor", "stragglers", "utilization")
+    others = (
+        "collectives", "compiles", "graph-viewer", "latency", "monitor", "stragglers",
+        "utilization",
+    )  # fmt: skip
     if tool.name in others:
         is_of_programs = tool.name == "graph-viewer" and not data["tables"]
         reason = "holds no compiled programs" if is_of_programs else "the reference has no JSON for"

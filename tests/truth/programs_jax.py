@@ -247,6 +247,45 @@ def waits_for_queue(clock: OwnClock) -> None:
 
 
 @program
+def serves_a_queue(clock: OwnClock) -> None:
+    """A thread answers 30 requests of a queue: it prefills, and decodes three times."""
+    annotation = jax.profiler.TraceAnnotation
+    prefill, decode = jax.jit(chain(300, 4)), jax.jit(chain(60, 2))
+    prompt, token = square(300), square(60)
+    jax.block_until_ready((prefill(prompt), decode(token)))
+    waiting: queue.Queue[Any] = queue.Queue()
+
+    def note(name: str, begin: float) -> float:
+        now = time.perf_counter()
+        clock.spans.setdefault(name, []).append(1e3 * (now - begin))
+        return now
+
+    def serve() -> None:
+        while (request := waiting.get()) is not None:
+            number, begin, put = request
+            taken = note("queue", put)
+            with annotation("prefill", request_id=number):
+                prefill(prompt).block_until_ready()
+            note("prefill", taken)
+            for _ in range(3):
+                with clock.span("decode"), annotation("decode", request_id=number):
+                    decode(token).block_until_ready()
+            note("request", begin)
+
+    with clock.recording():
+        server = threading.Thread(target=serve)
+        server.start()
+        for number in range(30):
+            begin = time.perf_counter()
+            with annotation("tokenize", request_id=number):
+                time.sleep(0.002)
+            waiting.put((number, begin, time.perf_counter()))
+        waiting.put(None)
+        server.join()
+    clock.knows(n_requests=30)
+
+
+@program
 def saves_between(clock: OwnClock) -> None:
     """Sleeps 100 ms in ``write_checkpoint`` after every fifth step."""
 

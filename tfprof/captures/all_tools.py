@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 Needs = Literal[
     "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs",
-    "collectives", "compilations",
+    "collectives", "compilations", "spans",
 ]  # fmt: skip
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
@@ -122,6 +122,20 @@ _TOOLS = (
             "flops_per_step",
             "costs",
         ),
+    ),
+    Tool(
+        "latency",
+        "tools.latency",
+        "Latency",
+        "How long requests, annotated blocks and calls take, and where.",
+        "Show how long requests, annotated blocks and calls of compiled functions take: "
+        "percentiles, the time in queues, waits, the host and devices, and the parts of one "
+        "request.",
+        ("logs/", "logs/ --request 17 --table parts", "logs/ --table slowest --format csv"),
+        question="Time",
+        needs="spans",
+        options=("request",),
+        has_step=False,
     ),
     Tool(
         "kernel-stats",

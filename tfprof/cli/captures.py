@@ -104,6 +104,7 @@ class Question:
         flops_per_step: Float operations of the model in a step, as typed.
         costs: A file with costs of custom calls.
         log: Content of a log of the captured program; None without one.
+        request: A request or span whose parts to list; None is the slowest.
         demo: Read a capture that comes with tfprof.
         engine: Engine that reads the files of many hosts; None is automatic.
         memory: Memory limit of reading, bytes; None for no limit.
@@ -125,6 +126,7 @@ class Question:
     flops_per_step: str | None = None
     costs: str | None = None
     log: str | None = None
+    request: str | None = None
     demo: bool = False
     engine: str | None = None
     memory: int | None = None
@@ -140,7 +142,7 @@ class Question:
 
 _OF_SOME_TOOLS = (
     "step", "program", "by", "node", "width", "link", "device", "tokens_per_step",
-    "examples_per_step", "flops_per_step", "log",
+    "examples_per_step", "flops_per_step", "log", "request",
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (
     "overview", "input_pipeline", "tf_data", "op_stats", "kernel_stats", "memory", "pod",
     "stragglers", "collectives", "op_profile", "hlo_stats", "roofline", "compiles",
-    "monitor",
+    "monitor", "latency",
 )  # fmt: skip
 
 

@@ -9,10 +9,9 @@ from tfprof.cli.registry import COMMANDS
 from tfprof.core.wire import messages as pb
 
 ALL = [
-    "overview", "input-pipeline", "tf-data", "op-stats", "utilization", "kernel-stats", "memory",
-    "pod",
-    "stragglers", "collectives", "op-profile", "hlo-stats", "roofline", "memory-viewer",
-    "graph-viewer", "compiles", "monitor", "trace",
+    "overview", "input-pipeline", "tf-data", "op-stats", "utilization", "latency", "kernel-stats",
+    "memory", "pod", "stragglers", "collectives", "op-profile", "hlo-stats", "roofline",
+    "memory-viewer", "graph-viewer", "compiles", "monitor", "trace",
 ]  # fmt: skip
 
 
@@ -30,7 +29,7 @@ def with_data(*planes):
     return {data.tool for data in tools_with_data([space]) if not data.missing}
 
 
-ALWAYS = {"overview", "op-stats", "monitor", "trace"}
+ALWAYS = {"overview", "op-stats", "utilization", "monitor", "trace"}
 
 
 def test_every_command_for_captures_is_listed():

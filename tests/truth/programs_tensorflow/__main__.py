@@ -9,10 +9,18 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import tensorflow as tf
 
-from tests.truth.programs_tensorflow import changes, inputs, keras_models, loops, ops, sessions
+from tests.truth.programs_tensorflow import (
+    changes,
+    inputs,
+    keras_models,
+    loops,
+    ops,
+    serving,
+    sessions,
+)
 from tests.truth.programs_tensorflow.parts import N_DEVICES, program
 
-TABLES = (keras_models, loops, ops, inputs, changes, sessions)
+TABLES = (keras_models, loops, ops, inputs, changes, sessions, serving)
 """Modules that add their programs to the table."""
 
 cpu = tf.config.list_physical_devices("CPU")[0]

@@ -9,6 +9,7 @@ from typing import Final
 
 from tfprof.captures.all_tools import TOOLS, Needs, Tool
 from tfprof.captures.events.steps.host_code import is_compiling
+from tfprof.captures.events.steps.program_spans import may_have_spans
 from tfprof.captures.events.timeline.collective_names import is_collective_name
 from tfprof.captures.events.timeline.names import TPU_PREFIX, TRACED
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
@@ -116,6 +117,15 @@ def _has_programs(space: XSpace) -> bool:
     return plane is not None and len(plane.event_metadata) > 0
 
 
+def _has_spans(space: XSpace) -> bool:
+    return any(
+        _has_stat(plane, "tf_function_call")
+        or _has_stat(plane, "request_id")
+        or may_have_spans(_event_names(plane), plane.lines.names.all)
+        for plane in _hosts(space)
+    )
+
+
 def _has_compilations(space: XSpace) -> bool:
     return any(
         any(map(is_compiling, _event_names(plane))) or any(map(plane.stat_metadata.keys_of, TRACED))
@@ -173,6 +183,10 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
         "recorded",
     ),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
+    "spans": (
+        _has_spans,
+        "there are no annotations, no calls of compiled functions and no requests of a server",
+    ),
     "compilations": (_has_compilations, "nothing was traced or compiled meanwhile"),
 }
 """Checks whether a host has this data, and the message if no host has it."""

@@ -196,6 +196,11 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Log of the captured program, with lines of JAX's options jax_log_compiles and "
         "jax_explain_cache_misses. [default: none]",
     },
+    "request": {
+        "metavar": "NAME",
+        "help": 'Request or span whose parts to list, as in the tables: 17, "request 17", '
+        "decode:3, or decode for the slowest of that name. [default: the slowest]",
+    },
     "by": {
         "type": Choice(["program", "category", "provenance"]),
         "help": "Upper levels of the tree: XLA programs, categories of ops, or framework names. "

@@ -48,6 +48,12 @@ FIRST: Mapping[str, Sequence[str]] = {
     ),
     "functions": ("function", "compiled", "again", "total_ms", "kinds", "differs", "calls"),
     "compilations": ("function", "differs", "step", "total_ms", "called_at", "kind", "start_ms"),
+    "kinds": (
+        "name", "what", "p50_ms", "p90_ms", "p99_ms", "max_ms", "mean_ms", "device_ms", "host_ms",
+        "waiting_ms", "queue_ms", "between_ms", "block_ms", "count", "timed", "compiled",
+    ),
+    "slowest": ("span", "what", "latency_ms", "start_ms"),
+    "parts": ("part", "what", "since_ms", "latency_ms"),
     "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip
 """By table: the meaning of a row, and the most important columns, which come first."""

@@ -20,12 +20,15 @@ from tfprof.ui.pages.rows_table import MOST_ROWS
 if TYPE_CHECKING:
     from tfprof.ui.pages.document import Params
 
-_PARAMS: Final[Mapping[str, str]] = {"graph-viewer": "node", "memory-viewer": "program"}
+_PARAMS: Final[Mapping[str, str]] = {
+    "graph-viewer": "node", "memory-viewer": "program", "latency": "request",
+}  # fmt: skip
 """Parameters by page that take a name; of all other pages it is ``find``."""
 
 _TABLES: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "op-stats": (("ops", "operation"),),
     "kernel-stats": (("kernels", "op_name"), ("kernels", "kernel_name")),
+    "latency": (("slowest", "span"),),
     "hlo-stats": (("instructions", "hlo_op_name"), ("instructions", "tf_op_name")),
 }
 """Tables and columns of a tool that hold names."""

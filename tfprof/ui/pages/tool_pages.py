@@ -165,6 +165,13 @@ def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
         about = "What all links of a device carry in one direction, where captures do not state it."
         rate = params.get("link", "")
         chosen.append(Control("link", "Links, GB/s", "text", rate, "", help=about))
+    if "request" in known:
+        about = (
+            "Whose parts to list: 17, or a name of the table of the slowest; empty for the slowest."
+        )
+        chosen.append(
+            Control("request", "Request", "text", params.get("request", ""), "", help=about)
+        )
     if "by" in known:
         ways = [(name, name) for name in ("program", "category", "provenance")]
         chosen.append(Control("by", "By", "choice", params.get("by", "program"), "program", ways))
