@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -102,7 +103,7 @@ class Evidence:
     @cached_property
     def on_collectives(self) -> tuple[Advice, ...]:
         """Advice on single collectives."""
-        return tuple(advice_on(collectives_in_steps(self.run, self.hosts)))
+        return tuple(advice_on(replace(self.collectives, hosts=self.hosts)))
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:
