@@ -29,7 +29,7 @@ def with_data(*planes):
     return {data.tool for data in tools_with_data([space]) if not data.missing}
 
 
-ALWAYS = {"overview", "op-stats", "utilization", "monitor", "trace"}
+ALWAYS = {"overview", "op-stats", "monitor", "trace"}
 
 
 def test_every_command_for_captures_is_listed():

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp, OpKey
 from tfprof.captures.facts.device_op_db import compiled_ops
-from tfprof.captures.facts.hlo_programs import programs_of
+from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.hlo.argument_changes import Form, argument_changes, argument_name
 from tfprof.captures.hlo.loop_rounds import body_of, names_below, only_updates_parts
 from tfprof.captures.hlo.small_updates import small_updates
@@ -152,10 +152,9 @@ def _programs(host: Host) -> Iterator[tuple[str, HloModule, Ops]]:
     for (number, name), ops in by_program.items():
         if sum(op.self_ps for op in ops.values()) < _LEAST_SHARE * whole:
             continue
-        for program in programs_of(host):
-            if program.id == number and program.name in ("", name):
-                yield program.title, program.module(), ops
-                break
+        program = known_programs(host).program(number, name)
+        if program is not None:
+            yield program.title, program.module(), ops
 
 
 def _changes(module: HloModule, ops: Ops) -> Iterator[ChangedArgument]:

@@ -12,6 +12,6 @@ def collective_rule(rule: str) -> Callable[[Evidence], Iterator[Advice]]:
     """A practice that gives the advice of one rule of the tool for collectives."""
 
     def given(evidence: Evidence) -> Iterator[Advice]:
-        return (one for one in evidence.on_collectives if one.rule == rule)
+        return (one for one in evidence.collectives.advice if one.rule == rule)
 
     return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from tfprof.captures.facts.host_work import busy_input_ps
 from tfprof.captures.facts.run_steps import host_steps, run_steps, steps_of_host
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.step_collectives import StepCollectives, collectives_in_steps
+from tfprof.captures.facts.step_collectives import collectives_in_steps
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
@@ -47,6 +47,22 @@ T = TypeVar("T")
 
 FRAMEWORKS_OWN = re.compile(r"_EagerConst|.*(Optional|Dataset|Iterator).*")
 """Eager ops that convert arguments and drive iterators, in compiled programs as well."""
+
+
+class Exchanges(NamedTuple):
+    """What practices need of collectives, without the columns of all hosts.
+
+    Attributes:
+        share: Part of the step time in collectives while a device computes nothing. Excludes waits
+            for late devices as far as they are known, because less communication would not
+            shorten them.
+        has_waits: Whether there are such waits.
+        advice: Advice on single collectives of the chosen hosts.
+    """
+
+    share: float
+    has_waits: bool
+    advice: tuple[Advice, ...]
 
 
 class Evidence:
@@ -85,26 +101,16 @@ class Evidence:
         return slow_hosts(run_steps(self.run))
 
     @cached_property
-    def communication_share(self) -> float:
-        """Part of the step time in collectives while a device computes nothing.
-
-        Excludes waits for late devices as far as they are known, because less communication would
-        not shorten them.
-        """
-        known = self.collectives
-        return part(known.bare_transfer_ps, known.step_ps) if known.has_steps else 0.0
-
-    @cached_property
-    def collectives(self) -> StepCollectives:
+    def collectives(self) -> Exchanges:
         """The collectives in the typical steps."""
-        return collectives_in_steps(self.run, self.run.hosts)
-
-    @cached_property
-    def on_collectives(self) -> tuple[Advice, ...]:
-        """Advice on single collectives."""
-        is_whole = len(self.hosts) == len(self.run.hosts)
-        known = self.collectives if is_whole else collectives_in_steps(self.run, self.hosts)
-        return tuple(advice_on(known))
+        known = of_hosts = collectives_in_steps(self.run, self.run.hosts)
+        if len(self.hosts) < len(self.run.hosts):
+            of_hosts = collectives_in_steps(self.run, self.hosts)
+        return Exchanges(
+            part(known.bare_transfer_ps, known.step_ps) if known.has_steps else 0.0,
+            known.bare_waiting_ps > 0,
+            tuple(advice_on(of_hosts)),
+        )
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

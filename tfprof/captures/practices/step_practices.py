@@ -125,10 +125,10 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
     """Devices that exchange gradients while nothing else runs."""
-    share = evidence.communication_share
+    share = evidence.collectives.share
     if not share:
         return
-    is_without_waits = evidence.collectives.bare_waiting_ps > 0
+    is_without_waits = evidence.collectives.has_waits
     what = "the exchange of data between devices"
     what += ", waiting for late devices left out," if is_without_waits else ""
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
