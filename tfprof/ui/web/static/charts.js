@@ -86,7 +86,8 @@ export function chartView(block, context) {
   }
 
   function hasLegend() {
-    return !WITHOUT_LEGEND.has(block.form) && all.length > 1;
+    // What a stack is of is in no other place, also where all of it is of one kind.
+    return !WITHOUT_LEGEND.has(block.form) && (all.length > 1 || block.form.startsWith("stacked"));
   }
 
   function legend() {
