@@ -9,6 +9,7 @@ import { countOf } from "./format.js";
 
 const MOST_LETTERS = 100; // of a line beside the list of pages, at 1400 px
 const LEAST_LETTERS = 14;
+const PICTURES = new Set(["buffers", "chart", "figures", "graph", "row"]);
 
 /**
  * An answer as a headline of one line, and what follows it. One that is longer ends after the last
@@ -48,10 +49,14 @@ export function headOf(page, params, context) {
   );
   const notes = /** @type {RemarksBlock[]} */ (page.blocks.filter(isNotes));
   const [answer = "", ...rest] = lead ? [...headlineOf(lead.items[0]), ...lead.items.slice(1)] : [];
-  const further = lead && rest.length ? [{ ...lead, lead: false, items: rest }] : [];
-  const blocks = page.blocks.flatMap((block) =>
-    block === lead ? further : block === facts || isNotes(block) ? [] : [block],
-  );
+  const blocks = page.blocks.filter((block) => block !== lead && block !== facts && !isNotes(block));
+  // The picture comes first.
+  const found = blocks.findIndex((block) => !PICTURES.has(block.kind));
+  const place = found < 0 ? blocks.length : found;
+  const next = blocks[place];
+  if (lead && rest.length && next?.kind === "words" && !next.of_run)
+    blocks[place] = { ...next, items: [...rest, ...next.items] };
+  else if (lead && rest.length) blocks.splice(place, 0, { ...lead, lead: false, items: rest });
   const head = el(
     "header.page-head",
     { class: lead ? "answered" : "" },
