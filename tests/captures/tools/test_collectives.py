@@ -117,7 +117,7 @@ def test_a_collective_beside_computation_on_a_gpu():
     assert {key: row[key] for key in expected} == pytest.approx(expected)
     # 1 MB once over the link of each of two devices in 200 µs.
     assert row["bus_gb_per_s"] == pytest.approx(5.0)
-    assert collectives(run).verdict[:2] == [
+    assert list(collectives(run).verdict[:2]) == [
         "Collectives take 0.200 ms of a step on average (20.0%): 60.0 µs runs while the device "
         "computes, and 0.140 ms is exposed.",
         "None of the exposed time is waiting for a late device of this capture.",
@@ -423,8 +423,8 @@ def test_a_capture_without_collectives_says_so():
     run = opened(xspace(host(line(event("train", 0, 100, step_num=1, _r=1)))))
     result = collectives(run)
     assert result.verdict == (
-        "No collective was recorded: devices did not exchange data, or what they did was not "
-        "recorded.",
+        "No collective of a device was recorded: devices did not exchange data, or what they did "
+        "was not recorded.",
     )
     assert not result.tables
 
