@@ -25,7 +25,7 @@ NOTHING = {
     "memory": "no allocations in this capture",
     "pod": "No steps, so nothing to compare",
     "stragglers": "No steps, so nothing to compare",
-    "collectives": "No collective was recorded",
+    "collectives": "No collective of a device was recorded",
     "op-profile": "There are no device ops",
     "hlo-stats": "There are no device ops",
     "roofline": "There are no device ops",

@@ -425,8 +425,8 @@ def test_a_capture_without_collectives_says_so():
     run = opened(xspace(host(line(event("train", 0, 100, step_num=1, _r=1)))))
     result = collectives(run)
     assert result.verdict == (
-        "No collective was recorded: devices did not exchange data, or what they did was not "
-        "recorded.",
+        "No collective of a device was recorded: devices did not exchange data, or what they did "
+        "was not recorded.",
     )
     assert not result.tables
 

@@ -116,8 +116,9 @@ def test_the_text_of_the_program_is_data_of_its_own(run):
     [block] = [each for each in page.blocks if each["kind"] == "program-text"]
     assert block["file"].endswith(".hlo.txt")
     site = Site([opened_run(run, "run")])
-    text = json.loads(site.data(block["path"], block["params"]))["text"]
+    text, dot = json.loads(site.data(block["path"], block["params"])).values()
     assert text.startswith("HloModule ") and "ENTRY %main {" in text and "%f = f32[4]" in text
+    assert dot.startswith("digraph ") and '"b" -> "f";' in dot
     with pytest.raises(UsageError, match="no program"):
         site.data(block["path"], {"program": "nothing"})
     both = compared(page, page, ("run", "other"))

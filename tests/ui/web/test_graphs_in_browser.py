@@ -73,7 +73,8 @@ def test_the_text_of_the_program_opens_and_is_searched(address, watched):
     text = block.locator("pre")
     text.wait_for()
     assert "ENTRY %main {" in text.inner_text()
-    assert block.get_by_role("link", name="Save").get_attribute("download").endswith(".hlo.txt")
+    saved = [each.get_attribute("download") for each in block.get_by_role("link").all()]
+    assert [name[-8:] for name in saved] == [".hlo.txt", ".hlo.dot"]
     block.get_by_label("Search the text").fill("FUSION(")
     page.tab.wait_for_function(
         "() => document.querySelector('.program-text [role=status]').textContent.startsWith('1 of')"

@@ -508,6 +508,46 @@ def test_a_statement_in_sql_finds_events(server, watched):
     page.check()
 
 
+def test_rows_of_a_statement_become_a_track(server, watched):
+    pytest.importorskip("duckdb")
+    page = watched(server).open(f"{server}#/trace", "trace")
+    drawn(page)
+    page.tab.get_by_role("button", name="SQL").click()
+    pin = page.tab.get_by_role("button", name="Pin as a track")
+    field = page.tab.get_by_label("Statement in SQL")
+    field.fill("select name, count(*) as n from events group by name")
+    page.tab.keyboard.press("Enter")
+    page.tab.locator(".trace-found tbody tr").first.wait_for()
+    assert pin.is_hidden()  # no row has a time
+    field.fill("select step as name, start_ps, duration_ps from steps where step = 'train 1'")
+    page.tab.keyboard.press("Enter")
+    pin.click()
+    label = page.tab.locator(".trace-label.query")
+    assert label.inner_text().startswith("select step as name")
+    assert label.get_attribute("title").endswith("\n1 row")
+    whole(page)
+
+    def click_step():
+        box, canvas = label.bounding_box(), page.tab.locator(".trace-canvas").bounding_box()
+        x = canvas["width"] * (1_500_000 - WHOLE[0]) / (WHOLE[1] - WHOLE[0])
+        page.tab.mouse.click(canvas["x"] + x, box["y"] + 8)
+        said(page, ".trace-heading", "^1.00 µs, from 1.000 µs to 2.000 µs")
+
+    click_step()
+    page.tab.wait_for_function("() => location.hash.includes('_queries=')")
+    page.tab.reload()
+    page.wait("trace")
+    said(page, ".trace-label.query", "select step as name")
+    page.tab.wait_for_function(
+        "() => document.querySelector('.trace-label.query').title.endsWith('1 row')"
+    )
+    click_step()
+    label.get_by_role("button").click()
+    page.tab.wait_for_function("() => !location.hash.includes('_queries')")
+    assert label.count() == 0
+    page.check()
+
+
 def test_without_duckdb_there_is_no_field_for_sql(site, watched, monkeypatch):
     monkeypatch.setattr(statements, "find_spec", lambda name: None)
     with running(application(site)) as address:

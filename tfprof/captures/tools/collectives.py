@@ -112,7 +112,8 @@ def _waits_of(known: StepCollectives) -> Claim:
 _NOT_HERE = "No collective ran in these steps; others are in the capture."
 
 _NOTHING = (
-    "No collective was recorded: devices did not exchange data, or what they did was not recorded."
+    "No collective of a device was recorded: devices did not exchange data, or what they did was "
+    "not recorded."
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.captures.facts.hlo_programs import HostProgram, all_programs, chosen_program
+from tfprof.captures.hlo.module_dot import dot_lines
 from tfprof.captures.hlo.module_text import module_lines
 from tfprof.core.text.characters import escaped
 from tfprof.errors import UsageError
@@ -36,7 +37,7 @@ def program_text(program: HostProgram, params: Params) -> Block:
 
 
 def program_text_data(run: Run, params: Params) -> bytes:
-    """The text of a program, as JSON: ``text``.
+    """The text of a program and its graph for Graphviz, as JSON: ``text`` and ``dot``.
 
     Args:
         run: The run.
@@ -49,5 +50,6 @@ def program_text_data(run: Run, params: Params) -> bytes:
     chosen = chosen_program(programs, params.get("program") or None) if programs else None
     if chosen is None:
         raise UsageError("this run has no compiled programs")
-    lines = module_lines(chosen.program.module())
-    return to_json({"text": "\n".join(escaped(line) for line in lines)})
+    module = chosen.program.module()
+    forms = {"text": module_lines(module), "dot": dot_lines(module)}
+    return to_json({key: "\n".join(map(escaped, lines)) for key, lines in forms.items()})

@@ -126,7 +126,8 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         blocks += made.values()
     if not has_data:
         why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in own)
-        blocks.append(empty(why or "There is nothing of this kind in the capture."))
+        if why or not result.verdict:  # a verdict has its own reason
+            blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
 
 

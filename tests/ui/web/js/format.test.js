@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellText, numberText, roundTicks, shareText } from "#static/format.js";
+import { headlineOf } from "#static/page_head.js";
 import { traceTimeText } from "#static/trace_ruler.js";
 
 // That pages and terminals agree is tested in test_format_in_browser.py.
@@ -41,4 +42,23 @@ test("times on a ruler have the digits that tell neighbours apart", () => {
   assert.equal(traceTimeText(1_500_000_000, 100_000_000), "1.5 ms");
   assert.equal(traceTimeText(1_500_000_000, 1_000_000), "1.500 ms");
   assert.equal(traceTimeText(0, 1000), "0 ns");
+});
+
+test("a headline has one line: what does not fit follows it", () => {
+  const long = "so that the line is longer than a line of a window of 1,400 pixels can be";
+  assert.deepEqual(headlineOf(`Short: and ${long}`), [`Short: and ${long}`]);
+  assert.deepEqual(headlineOf(`It took 1.5 ms; dot took 98.0%. No op ran, ${long}.`), [
+    "It took 1.5 ms; dot took 98.0%.",
+    `No op ran, ${long}.`,
+  ]);
+  assert.deepEqual(headlineOf(`There was nothing: no op ran at all, ${long}, i.e. never.`), [
+    "There was nothing.",
+    `No op ran at all, ${long}, i.e. never.`,
+  ]);
+  assert.deepEqual(headlineOf(`Two kernels ran for 3 ms; dot_general took the most, ${long}.`), [
+    "Two kernels ran for 3 ms.",
+    `dot_general took the most, ${long}.`,
+  ]);
+  const whole = `Devices wait for copies, ${long}, of which most are in copy-done.4.`;
+  assert.deepEqual(headlineOf(whole), [whole]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plotScale } from "#static/axes.js";
-import { colourOf } from "#static/colours.js";
+import { colourOf, coloursOf } from "#static/colours.js";
 import { unpacked } from "#static/columns.js";
 import { cutApart, middleCut, withoutCommon } from "#static/names.js";
 import { placesWithin, spanOf, zoomedSpan } from "#static/spans.js";
@@ -67,4 +67,14 @@ test("zooming keeps its place, and the whole is not a part", () => {
 test("an address names a part of a chart", () => {
   assert.deepEqual(spanOf("2.5~7"), [2.5, 7]);
   for (const text of [undefined, "", "7~2", "x~y"]) assert.equal(spanOf(text), null);
+});
+
+test("no two parts of a chart have one colour while there are enough", () => {
+  const names = ["host compute", "own code", "runtime", "unknown", "collectives", "runtime"];
+  const colours = coloursOf(names);
+  assert.equal(colours.get("collectives"), "var(--c-collective)"); // as --c-2, the place of "runtime"
+  assert.equal(colours.get("runtime"), "var(--c-3)");
+  assert.equal(colours.get("host compute"), "var(--c-host)");
+  const many = coloursOf(Array.from({ length: 9 }, (_, at) => `part ${at}`));
+  assert.equal(new Set(many.values()).size, 8);
 });

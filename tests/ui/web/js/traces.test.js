@@ -14,6 +14,7 @@ import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
 import { traceNotesOf, traceNotesText } from "#static/trace_notes.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
 import { traceAligned } from "#static/trace_pair.js";
+import { answerTraceQuery, traceQueriesOf, traceQueriesText, traceQuery } from "#static/trace_queries.js";
 import { TraceScene } from "#static/trace_scene.js";
 import { numbersOf, numbersText, spanOfSteps, TraceState } from "#static/trace_state.js";
 import { traceArguments } from "#static/trace_terms.js";
@@ -347,4 +348,65 @@ test("notes in an address, and back; nothing else is a note", () => {
   assert.equal(traceNotesText([]), "");
   for (const text of [undefined, "", "x", "{}", "[1]", '[["x","y"]]'])
     assert.deepEqual(traceNotesOf(text), []);
+});
+
+const ANSWER = {
+  table: {
+    columns: [{ id: "n" }, { id: "name" }],
+    cells: [
+      [1, 2, 3, 4],
+      ["b", "a", "none", "c"],
+    ],
+  },
+  spans: [[20, 30], [0, 25], null, [30, 40]], // prettier-ignore
+  ids: ["0.7", "", "", "0.9"],
+  remarks: [],
+};
+
+test("rows of a statement are a track: each with its name, none over another", () => {
+  const query = traceQuery("select 1");
+  answerTraceQuery(query, ANSWER);
+  assert.deepEqual(
+    query.lanes.map(({ names, starts, places }) => [names, [...starts], [...places]]),
+    [
+      [
+        ["a", "c"],
+        [0, 30],
+        [1, 3],
+      ],
+      [["b"], [20], [0]],
+    ],
+  );
+  assert.deepEqual([query.about, query.isWrong], ["3 rows", false]);
+  answerTraceQuery(query, { ...ANSWER, table: { columns: [], cells: [] }, remarks: ["cut"] });
+  assert.deepEqual([query.lanes[1].names, query.about], [["select 1"], "3 rows\ncut"]);
+  answerTraceQuery(query, { ...ANSWER, spans: [null, null, null, null] });
+  assert.deepEqual([query.lanes, query.isWrong], [[], true]);
+});
+
+test("what has no lane of its own is one mark with a count", () => {
+  const query = traceQuery("select 1");
+  const spans = Array.from({ length: 10 }, (_, at) => [at, at === 9 ? 200 : 100]);
+  answerTraceQuery(query, { ...ANSWER, table: { columns: [], cells: [] }, spans });
+  const last = query.lanes[7];
+  assert.equal(query.lanes.length, 8);
+  assert.deepEqual([last.starts[0], last.ends[0], last.counts[0], last.places[0]], [7, 200, 3, 9]);
+});
+
+test("tracks of statements stand above pinned ones, and the address keeps them", () => {
+  const STATEMENTS = JSON.stringify(["select 1", "select 'a \"b'"]);
+  const state = new TraceState(BLOCK, { _queries: STATEMENTS }, () => {});
+  state.pinned.add(2);
+  const { pinned, pinnedHeight } = traceLayout(BLOCK, state);
+  assert.deepEqual(
+    pinned.map(({ kind, number, y }) => [kind, number, y]),
+    [
+      ["query", 0, 0],
+      ["query", 1, HEIGHT(1)],
+      ["track", 2, 2 * HEIGHT(1)],
+    ],
+  );
+  assert.equal(pinnedHeight, 2 * HEIGHT(1) + HEIGHT(2));
+  assert.equal(state.params._queries, STATEMENTS);
+  assert.deepEqual([traceQueriesOf("[nonsense"), traceQueriesText([])], [[], ""]);
 });

@@ -11,7 +11,8 @@ import { hideTip, withTip } from "./tooltip.js";
 /** @import { BuffersBlock } from "./documents" */
 /** @import { Context } from "./types" */
 
-const SIZE = { width: 1100, left: 64, right: 8, top: 6, levels: 84, gap: 20, places: 320, bottom: 34 };
+const WIDTH = 1100; // until it is seen
+const SIZE = { left: 64, right: 8, top: 6, levels: 84, gap: 20, places: 320, bottom: 34 };
 const LEAST_PX = 0.75;
 const LABEL = { width: 60, height: 15 };
 const KINDS = ["temporary", "parameter", "output", "constant"];
@@ -50,13 +51,14 @@ export function buffersView(block, context) {
   const most = levels.reduce((high, each) => Math.max(high, each), 1);
   const isAlways = values.names.map((_, at) => values.born[at] === 0 && values.dies[at] >= end);
   const moving = values.offsets.filter((_, at) => !isAlways[at]);
+  const room = { width: WIDTH };
   const state = { isCut: context.params._only === "moving" && moving.length > 0, focus: 0 };
   // Where the vertical axes begin.
   const low = { level: 0, offset: 0 };
   /** @type {any[]} */
   let bars = [];
   /** @param {number} event */
-  const x = (event) => SIZE.left + (SIZE.width - SIZE.left - SIZE.right) * (event / end);
+  const x = (event) => SIZE.left + (room.width - SIZE.left - SIZE.right) * (event / end);
   /** @param {number} level */
   const high = (level) => floor - (SIZE.levels * (level - low.level)) / Math.max(most - low.level, 1);
   /** @param {number} offset */
@@ -64,7 +66,6 @@ export function buffersView(block, context) {
     bottom - (SIZE.places * Math.max(offset - low.offset, 0)) / Math.max(block.total - low.offset, 1);
   const cursor = svg("line.moment", { y1: SIZE.top, y2: bottom, visibility: "hidden" });
   const picture = svg("svg.buffers-picture", {
-    viewBox: `0 0 ${SIZE.width} ${height}`,
     role: "group",
     "aria-label": `${block.title}: ${values.names.length} values; arrow keys go from the largest to smaller ones`,
     onpointermove: pointed,
@@ -73,6 +74,13 @@ export function buffersView(block, context) {
   const words = el("p.quiet", { role: "status" });
   draw();
   told(block.n_events ? block.peak : 0);
+  // As wide as its place: letters have one size everywhere. On paper it keeps its size.
+  new ResizeObserver(() => {
+    const seen = Math.round(picture.getBoundingClientRect().width);
+    if (!seen || seen === room.width || picture.contains(document.activeElement)) return;
+    room.width = seen;
+    draw();
+  }).observe(picture);
   return el(
     "section.block.buffers",
     { "data-block": block.id },
@@ -105,6 +113,7 @@ export function buffersView(block, context) {
     low.level = state.isCut ? levels.reduce((least, each) => Math.min(least, each), most) : 0;
     low.offset = state.isCut ? moving.reduce((least, each) => Math.min(least, each), block.total) : 0;
     picture.replaceChildren();
+    picture.setAttribute("viewBox", `0 0 ${room.width} ${height}`);
     drawAxes();
     bars = values.names.map((_, at) => barOf(at));
     const shown = bars.map((_, at) => at).filter((at) => !state.isCut || !isAlways[at]);
@@ -130,7 +139,7 @@ export function buffersView(block, context) {
       svg("text", { x: SIZE.left + 6, y: floor + SIZE.gap - 6 }, "places in the reserved memory"),
       svg(
         "text",
-        { x: (SIZE.left + SIZE.width) / 2, y: height - 6, "text-anchor": "middle" },
+        { x: (SIZE.left + room.width) / 2, y: height - 6, "text-anchor": "middle" },
         block.n_events ? "order of the program: events of its plan" : "all the time",
       ),
     );
@@ -150,7 +159,7 @@ export function buffersView(block, context) {
    */
   function rule(at, label) {
     picture.append(
-      svg("line.rule", { x1: SIZE.left, x2: SIZE.width - SIZE.right, y1: at, y2: at }),
+      svg("line.rule", { x1: SIZE.left, x2: room.width - SIZE.right, y1: at, y2: at }),
       svg("text", { x: SIZE.left - 6, y: at + 4, "text-anchor": "end" }, label),
     );
   }
@@ -253,7 +262,7 @@ export function buffersView(block, context) {
   /** @param {any} event */
   function pointed(event) {
     const point = svgPoint(picture, event);
-    const share = (point.x - SIZE.left) / (SIZE.width - SIZE.left - SIZE.right);
+    const share = (point.x - SIZE.left) / (room.width - SIZE.left - SIZE.right);
     const at = Math.max(0, Math.min(Math.floor(share * end), end - 1));
     cursor.setAttribute("x1", x(at));
     cursor.setAttribute("x2", x(at));

@@ -2,7 +2,7 @@
 
 import { areas } from "./areas.js";
 import { plotRoom } from "./axes.js";
-import { colourOf } from "./colours.js";
+import { coloursOf } from "./colours.js";
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
 import { heatMap } from "./heatmap.js";
@@ -41,10 +41,11 @@ const HEIGHTS = { page: 264, card: 208 };
  * @param {Context} context
  */
 export function chartView(block, context) {
-  const all = block.series.map((each, place) => ({
+  const colours = coloursOf(block.series.map(({ name }) => name));
+  const all = block.series.map((each) => ({
     name: each.name,
     values: unpacked(each.values),
-    colour: colourOf(each.name, place),
+    colour: colours.get(each.name) ?? "",
     pale: Boolean(each.between),
   }));
   const hidden = new Set(block.hidden ?? []);
@@ -86,7 +87,8 @@ export function chartView(block, context) {
   }
 
   function hasLegend() {
-    return !WITHOUT_LEGEND.has(block.form) && all.length > 1;
+    // What a stack is of is in no other place, also where all of it is of one kind.
+    return !WITHOUT_LEGEND.has(block.form) && (all.length > 1 || block.form.startsWith("stacked"));
   }
 
   function legend() {

@@ -16,6 +16,16 @@ const MEANINGS = [
   [/idle|all others|^others?$|unknown/i, "--c-other"],
 ];
 const PLACES = 8;
+/** @type {Record<string, number>} Colours with a meaning that are those of a place, too. */
+const PLACE_OF = {
+  "--c-device": 0,
+  "--c-host": 1,
+  "--c-collective": 2,
+  "--c-launch": 3,
+  "--c-copy": 4,
+  "--c-6": 6,
+  "--c-compile": 7,
+};
 
 /**
  * The CSS colour of a part called `name`, the `place`-th of its chart.
@@ -24,6 +34,29 @@ const PLACES = 8;
  * @param {number} place
  */
 export function colourOf(name, place) {
-  const known = MEANINGS.find(([pattern]) => pattern.test(name));
-  return `var(${known ? known[1] : `--c-${place % PLACES}`})`;
+  return `var(${meaningOf(name) ?? `--c-${place % PLACES}`})`;
+}
+
+/** @param {string} name */
+function meaningOf(name) {
+  return MEANINGS.find(([pattern]) => pattern.test(name))?.[1];
+}
+
+/**
+ * Colours of the parts of one chart by name, each another one while there are enough.
+ *
+ * @param {string[]} names
+ */
+export function coloursOf(names) {
+  const taken = new Set(names.map((name) => PLACE_OF[meaningOf(name) ?? ""]));
+  /** @type {Map<string, string>} */
+  const colours = new Map();
+  names.forEach((name, at) => {
+    if (colours.has(name)) return;
+    let place = at;
+    while (taken.has(place % PLACES) && place < at + PLACES) place += 1;
+    if (!meaningOf(name)) taken.add(place % PLACES);
+    colours.set(name, colourOf(name, place));
+  });
+  return colours;
 }

@@ -7,6 +7,32 @@ import { countOf } from "./format.js";
 /** @import { Block, FactsBlock, Page, Params, Remark, RemarksBlock, WordsBlock } from "./documents" */
 /** @import { Context } from "./types" */
 
+const MOST_LETTERS = 100; // of a line beside the list of pages, at 1400 px
+const LEAST_LETTERS = 14;
+const PICTURES = new Set(["buffers", "chart", "figures", "graph", "row"]);
+
+/**
+ * An answer as a headline of one line, and what follows it. One that is longer ends after the last
+ * sentence that fits, or else after a statement before a semicolon or colon.
+ *
+ * @param {string} text
+ */
+export function headlineOf(text) {
+  if (text.length <= MOST_LETTERS) return [text];
+  for (const ends of [/\.(?= [A-Z0-9])/g, /[;:](?= )/g]) {
+    const fitting = [...text.matchAll(ends)].filter(
+      ({ index }) => index >= LEAST_LETTERS && index <= MOST_LETTERS,
+    );
+    const end = fitting[fitting.length - 1]?.index;
+    if (end === undefined) continue;
+    const rest = text.slice(end + 2);
+    // After a semicolon a name may follow, which keeps its letters.
+    const isProse = text[end] === ":" && /^[a-z]+[ ,]/.test(rest);
+    return [`${text.slice(0, end)}.`, isProse ? rest[0].toUpperCase() + rest.slice(1) : rest];
+  }
+  return [text];
+}
+
 /**
  * The head, and the blocks that stand below it.
  *
@@ -22,15 +48,20 @@ export function headOf(page, params, context) {
     page.blocks.find((block) => block.kind === "facts" && block.short)
   );
   const notes = /** @type {RemarksBlock[]} */ (page.blocks.filter(isNotes));
-  const further = lead && lead.items.length > 1 ? [{ ...lead, lead: false, items: lead.items.slice(1) }] : [];
-  const blocks = page.blocks.flatMap((block) =>
-    block === lead ? further : block === facts || isNotes(block) ? [] : [block],
-  );
+  const [answer = "", ...rest] = lead ? [...headlineOf(lead.items[0]), ...lead.items.slice(1)] : [];
+  const blocks = page.blocks.filter((block) => block !== lead && block !== facts && !isNotes(block));
+  // The picture comes first.
+  const found = blocks.findIndex((block) => !PICTURES.has(block.kind));
+  const place = found < 0 ? blocks.length : found;
+  const next = blocks[place];
+  if (lead && rest.length && next?.kind === "words" && !next.of_run)
+    blocks[place] = { ...next, items: [...rest, ...next.items] };
+  else if (lead && rest.length) blocks.splice(place, 0, { ...lead, lead: false, items: rest });
   const head = el(
     "header.page-head",
     { class: lead ? "answered" : "" },
     el("h1", page.title),
-    lead ? el("p.headline", lead.items[0]) : el("p.quiet", page.about),
+    lead ? el("p.headline", answer) : el("p.quiet", page.about),
     el(
       "div.side",
       facts &&

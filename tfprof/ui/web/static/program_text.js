@@ -50,8 +50,8 @@ export function programTextView(block, context) {
     body.replaceChildren(el("p.quiet", { role: "status" }, "…"));
     try {
       const { run = "" } = context.params ?? {};
-      const { text } = await context.source.data(block.path, { run, ...block.params });
-      body.replaceChildren(...textParts(text, block.file));
+      const { text, dot } = await context.source.data(block.path, { run, ...block.params });
+      body.replaceChildren(...textParts(text, dot, block.file));
     } catch (error) {
       const why = context.source.isLive
         ? /** @type {Error} */ (error).message
@@ -63,9 +63,10 @@ export function programTextView(block, context) {
 
 /**
  * @param {string} text
+ * @param {string} dot
  * @param {string} file
  */
-function textParts(text, file) {
+function textParts(text, dot, file) {
   const lines = text.split("\n");
   const status = el("span.quiet", { role: "status" });
   const shown = el("pre", { tabindex: "0", "aria-label": "Text of the program" });
@@ -75,10 +76,19 @@ function textParts(text, file) {
     "aria-label": "Search the text",
     oninput: later(show, 60),
   });
-  const href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  /**
+   * @param {string} label
+   * @param {string} content
+   * @param {string} download
+   */
+  const save = (label, content, download) => {
+    const href = URL.createObjectURL(new Blob([content], { type: "text/plain" }));
+    return el("a.button", { href, download }, label);
+  };
+  const saved = [save("Save", text, file), save("Save as dot", dot, file.replace(/txt$/, "dot"))];
   const copy = el("button", { onclick: () => navigator.clipboard.writeText(text) }, "Copy");
   show();
-  return [el("p.tools", search, copy, el("a.button", { href, download: file }, "Save"), status), shown];
+  return [el("p.tools", search, copy, saved, status), shown];
 
   function show() {
     const { found, n } = linesWith(lines, search.value, MOST_LINES);

@@ -184,7 +184,7 @@ export class TracePainter {
     const labels = [];
     const perPixel = 1 / state.psPerPixel;
     const thin = this.#thin;
-    const isDevice = state.block.tracks[row.number].kind === "device";
+    const isDevice = row.kind === "track" && state.block.tracks[row.number].kind === "device";
     thin.begin(this.canvas.width);
     let drawn = 0;
     traceEachMark(parts, state, (lane, at) => {

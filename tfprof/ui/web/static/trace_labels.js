@@ -60,6 +60,7 @@ export class TraceLabels {
       [...state.pinned],
       [...state.folded],
       [...state.tracks],
+      state.queries.map(({ statement, about }) => [statement, about]),
       element.offsetWidth,
     ]);
     if (key === this.#key) return;
@@ -74,7 +75,7 @@ export class TraceLabels {
   /** @param {SeenRow} row */
   #label(row) {
     const label = this.#made(row);
-    if (row.kind === "counter") return label;
+    if (row.kind === "counter" || row.kind === "query") return label;
     label.draggable = true;
     label.addEventListener("dragstart", (/** @type {any} */ event) => {
       this.dragged = row;
@@ -114,6 +115,7 @@ export class TraceLabels {
     const { state } = this;
     const box = { top: `${row.top}px`, height: `${row.height}px` };
     if (row.kind === "process") return processLabel(row, state, box);
+    if (row.kind === "query") return queryLabel(row, state, box);
     if (row.kind === "track") {
       const widthOf = (/** @type {string} */ text) => this.#widthOf(text);
       return trackLabel(row, state, widthOf, this.element.offsetWidth, box, this.choose);
@@ -143,6 +145,37 @@ function processLabel(row, state, box) {
       },
       el("span", { "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "),
       name,
+    ),
+  );
+}
+
+/**
+ * @param {SeenRow} row
+ * @param {TraceState} state
+ * @param {Record<string, string>} box
+ */
+function queryLabel(row, state, box) {
+  const query = state.queries[row.number];
+  const { statement, about, isWrong } = query;
+  return el(
+    "div",
+    {
+      class: `trace-label query pinned${isWrong ? " trouble" : ""}`,
+      style: box,
+      title: `${statement}\n${about}`,
+    },
+    el("span.name", statement),
+    el(
+      "button.pin",
+      {
+        "aria-label": `Remove the track of ${statement}`,
+        title: "Remove",
+        onclick: () => {
+          state.queries = state.queries.filter((each) => each !== query);
+          state.onChange(true);
+        },
+      },
+      "×",
     ),
   );
 }

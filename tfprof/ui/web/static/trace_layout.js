@@ -3,7 +3,7 @@
 import { traceIsShown } from "./trace_filter.js";
 
 /** @import { TraceBlock } from "./documents" */
-/** @import { Layout, Row, SeenRow, TraceFilter, Visible } from "./types" */
+/** @import { Layout, Row, SeenRow, TraceFilter, TraceQuery, Visible } from "./types" */
 
 export const TRACE_LANE_PX = 17;
 const HEAD_PX = 24;
@@ -11,23 +11,30 @@ const GAP_PX = 8; // with the area that shows how busy a track is
 const COUNTER_PX = 40;
 
 /**
- * Rows with `kind` (process, track or counter), `number`, `y` and `height`: pinned ones from the
+ * Rows with `kind` (process, track, counter or query), `number`, `y` and `height`: pinned ones from the
  * top, the others from the top of what scrolls.
  *
  * @param {TraceBlock} block
  * @param {{ pinned: Set<number>, folded: Set<number>, filter: TraceFilter, order: number[],
- *   processOrder: number[] }} state
+ *   processOrder: number[], queries: TraceQuery[] }} state
  * @returns {Layout}
  */
 export function traceLayout(block, state) {
   /** @type {Row[]} */
   const pinned = [];
   let pinnedHeight = 0;
-  for (const number of state.pinned) {
-    const height = trackHeight(block.tracks[number]);
-    pinned.push({ kind: "track", number, y: pinnedHeight, height, isPinned: true });
+  /**
+   * @param {Row["kind"]} kind
+   * @param {number} number
+   * @param {number} height
+   */
+  const pin = (kind, number, height) => {
+    pinned.push({ kind, number, y: pinnedHeight, height, isPinned: true });
     pinnedHeight += height;
-  }
+  };
+  for (const [number, { lanes }] of state.queries.entries())
+    pin("query", number, trackHeight({ lanes: Math.max(lanes.length, 1) }));
+  for (const number of state.pinned) pin("track", number, trackHeight(block.tracks[number]));
   /** @type {Row[]} */
   const rows = [];
   let y = 0;

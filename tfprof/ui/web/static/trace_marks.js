@@ -48,7 +48,7 @@ export function traceLanes(tile) {
  * @param {number} n
  * @returns {Lane}
  */
-function traceLane(lane, n) {
+export function traceLane(lane, n) {
   return {
     lane,
     n,

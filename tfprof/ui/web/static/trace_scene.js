@@ -13,7 +13,7 @@ import { drawTraceNotes } from "./trace_notes.js";
 /** @import { TraceFlows } from "./trace_flows.js" */
 /** @import { TraceHits } from "./trace_hits.js" */
 /** @import { TraceState } from "./trace_state.js" */
-/** @import { Mark, Row, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
+/** @import { Mark, Part, Row, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
 
 export class TraceScene {
   /** @type {Visible} */
@@ -88,12 +88,26 @@ export class TraceScene {
     const { painter, state } = this;
     painter.ground(row, palette, this.#isSelected(row));
     if (row.kind !== "counter") this.busy.draw(painter, row, palette);
-    if (row.kind === "track")
-      this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, hits);
+    if (row.kind === "track" || row.kind === "query") {
+      const marked = row.kind === "track" ? hits : null;
+      this.n_drawn += painter.track(row, this.#parts(row, tiles), state, palette, marked);
+    }
     if (row.kind === "counter") {
       const series = this.counters.get(row.number);
       if (series) drawTraceCounter(painter, row, series, state, palette);
     }
+  }
+
+  /**
+   * What a row has to draw: the answer of a statement at any zoom, or tiles of a track.
+   *
+   * @param {Row} row
+   * @param {Tiles} tiles
+   * @returns {Part[]}
+   */
+  #parts(row, tiles) {
+    if (row.kind === "track") return traceParts(tiles, this.state, row.number);
+    return [{ lanes: this.state.queries[row.number].lanes, from: -Infinity, to: Infinity }];
   }
 
   /** @param {Row} row */
@@ -205,19 +219,22 @@ export class TraceScene {
     const { layout, visible, state } = this;
     const rows = y < layout.pinnedHeight ? visible.pinned : visible.rows;
     const row = rows.find((each) => y >= each.top && y < each.top + each.height);
-    if (row?.kind !== "track") return { row: row ?? null, mark: null };
+    if (row?.kind !== "track" && row?.kind !== "query") return { row: row ?? null, mark: null };
+    /** @param {number} place */
+    const idOf = (place) =>
+      row.kind === "query" ? state.queries[row.number].ids[place] : `${row.number}.${place}`;
     const wanted = Math.floor((y - row.top - 1) / TRACE_LANE_PX);
     /** @type {Mark | null} */
     let mark = null;
     let nearest = 4;
-    traceEachMark(traceParts(tiles, state, row.number), state, (lane, at) => {
+    traceEachMark(this.#parts(row, tiles), state, (lane, at) => {
       if (lane.lane !== wanted) return;
       const [from, to] = [state.xOf(lane.starts[at]), state.xOf(lane.ends[at])];
       const away = x < from ? from - x : x > to ? x - to : 0;
       if (away > nearest || (away === nearest && mark)) return;
       nearest = away;
       mark = {
-        id: `${row.number}.${lane.places[at]}`,
+        id: idOf(lane.places[at]),
         name: lane.names[at],
         count: lane.counts[at],
         busy: lane.busy[at],

@@ -2,20 +2,24 @@
 
 import { el } from "./dom.js";
 import { tableView } from "./table.js";
+import { answerTraceQuery, openTraceQueries, traceQuery } from "./trace_queries.js";
 
 /** @import { TraceSearch } from "./trace_search.js" */
-/** @import { Context, Span } from "./types" */
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { Context, Span, TraceQuery } from "./types" */
 
 /**
  * A button, and the field for a statement that it opens; rows that name events are hits of the
- * search. Both are empty until the library reports that it answers statements.
+ * search, and those with a time can become a track. All is empty until the library reports that it
+ * answers statements.
  *
  * @param {any} data
  * @param {TraceSearch} search
  * @param {Context} context
  * @param {{ go: (id: string) => void, goTo: (span: Span) => void }} acts
+ * @param {TraceState} state
  */
-export function traceSql(data, search, context, { go, goTo }) {
+export function traceSql(data, search, context, { go, goTo }, state) {
   const row = el("div.trace-sql", { hidden: true });
   const button = el(
     "button",
@@ -28,12 +32,34 @@ export function traceSql(data, search, context, { go, goTo }) {
     "aria-label": "Statement in SQL",
     placeholder: "select * from events where duration_ps > 1e9",
     spellcheck: "false",
+    oninput: () => offer(null),
     onkeydown: (event) => {
       if (event.key === "Enter") run();
       event.stopPropagation();
     },
   });
+  const pin = el(
+    "button",
+    {
+      hidden: true,
+      title: "A track of these rows above all tracks, until it is removed; the address keeps it",
+      onclick: () => {
+        if (offered) state.queries = [...state.queries, offered];
+        offer(null);
+        state.onChange(true);
+      },
+    },
+    "Pin as a track",
+  );
+  /** @type {TraceQuery | null} */
+  let offered = null;
   let turn = 0;
+
+  /** @param {TraceQuery | null} query What can become a track. */
+  function offer(query) {
+    offered = query;
+    pin.hidden = !query;
+  }
 
   function open() {
     row.hidden = !row.hidden;
@@ -45,9 +71,13 @@ export function traceSql(data, search, context, { go, goTo }) {
     turn += 1;
     const own = turn;
     search.count.textContent = "…";
+    offer(null);
+    const query = traceQuery(field.value);
     try {
       const found = await data.sql(field.value);
       if (own !== turn) return;
+      answerTraceQuery(query, found);
+      if (!query.isWrong) offer(query);
       const onRow = (/** @type {number} */ row) => {
         if (found.ids[row]) go(found.ids[row]);
         else if (found.spans[row]) goTo(found.spans[row]);
@@ -62,9 +92,10 @@ export function traceSql(data, search, context, { go, goTo }) {
 
   data.hasSql().then(
     (/** @type {boolean} */ isHere) => {
+      openTraceQueries(data, state, isHere);
       if (!isHere) return;
       place.append(button);
-      row.append(el("label.quiet", "SQL ", field), el("button", { onclick: run }, "Run"));
+      row.append(el("label.quiet", "SQL ", field), el("button", { onclick: run }, "Run"), pin);
     },
     () => {}, // an older server has none
   );

@@ -2,6 +2,7 @@
 
 import { unpacked } from "./columns.js";
 import { traceNotesOf, traceNotesText } from "./trace_notes.js";
+import { traceQueriesOf, traceQueriesText } from "./trace_queries.js";
 
 /** @import { Params, TraceBlock } from "./documents" */
 /** @import { Span, Steps, TraceEvent, TraceFilter } from "./types" */
@@ -42,6 +43,7 @@ export class TraceState {
     if (params._a0 && params._a1) this.base = [Number(params._a0), Number(params._a1)];
     this.tracks = numbersOf(params._on, block.tracks.length);
     this.notes = traceNotesOf(params._notes);
+    this.queries = traceQueriesOf(params._queries);
     this.t0 = isGiven ? t0 : this.whole[0];
     this.t1 = isGiven ? t1 : this.whole[1];
   }
@@ -160,7 +162,11 @@ export class TraceState {
     const [r0 = "", r1 = ""] = rounded(this.range);
     const [_a0 = "", _a1 = ""] = rounded(this.base);
     const times = isHome ? { t0: "", t1: "" } : { t0, t1 };
-    const kept = { _on: numbersText(this.tracks), _notes: traceNotesText(this.notes) };
+    const kept = {
+      _on: numbersText(this.tracks),
+      _notes: traceNotesText(this.notes),
+      _queries: traceQueriesText(this.queries),
+    };
     return { ...times, sel: this.event?.id ?? "", r0, r1, _a0, _a1, ...kept };
   }
 

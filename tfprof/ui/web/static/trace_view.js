@@ -113,7 +113,7 @@ class TraceView {
     this.notes = new TraceNotes(this.state, () => this.#changed(false), shows);
     const parts = [this.search.found, event, range, this.notes.element, all];
     this.dock = new TraceDock(parts, context.params, (changes) => this.#keep(changes));
-    this.sql = traceSql(data, this.search, context, acts);
+    this.sql = traceSql(data, this.search, context, acts, this.state);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
@@ -337,7 +337,8 @@ class TraceView {
     this.parts.frame.focus({ preventScroll: true });
     const { mark } = this.scene.hit(this.data.tiles, x, y);
     if (!mark) this.selectNothing();
-    else if (mark.count === 1) this.select(mark.id, false);
+    else if (mark.count === 1 && mark.id) this.select(mark.id, false);
+    else if (mark.count === 1) this.ranges.select([mark.start, mark.end]);
     else
       this.state.show(mark.start - (mark.end - mark.start) * 0.2, mark.end + (mark.end - mark.start) * 0.2);
   }

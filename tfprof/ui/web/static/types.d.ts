@@ -168,7 +168,7 @@ export interface Tiles {
 
 /** A process, track or counter in the list; `top` is its place on the screen. */
 export interface Row {
-  kind: "process" | "track" | "counter";
+  kind: "process" | "track" | "counter" | "query";
   number: number;
   y: number;
   height: number;
@@ -179,6 +179,14 @@ export type SeenRow = Row & { top: number };
 export interface TraceNote {
   time: number;
   words: string;
+}
+/** A track made by a statement; `ids`: the event of each row of its answer, empty without one. */
+export interface TraceQuery {
+  statement: string;
+  lanes: Lane[];
+  ids: string[];
+  about: string;
+  isWrong: boolean;
 }
 /** Shares of pixels of equal length from `t0` to `t1`, by kind and number of a row. */
 export interface BusyShares {
