@@ -44,7 +44,7 @@ _STATS_OF_RUNTIME = (
 """Stats of events of the runtime: annotations have none of them."""
 
 _NUMBER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]+|\d+", re.I)
-_OF_REQUEST = re.compile(r"\breq(?:uest)?(?:[_ ]?id)?[ _#:=-]*(\d+)", re.I)
+_OF_REQUEST = re.compile(r"\b(?:request|req)(?:[_ ]?id)?[ _#:=-]*(\d+)", re.I)
 _ID_STATS = ("request_id", "request", "req_id")
 
 
