@@ -653,7 +653,7 @@ def test_a_drag_over_tracks_selects_a_range_of_these_alone(server, watched):
     pool.click(modifiers=["Control"])
     said(page, ".trace-heading", ", 2 tracks$")
     said(page, ".trace-range [data-block=names]", "tiny")
-    page.tab.wait_for_function("() => location.hash.includes('_on=')")
+    page.tab.wait_for_function("() => /_on=\\w+(,|%2C)\\w+/.test(location.hash)")
     page.tab.reload()
     page.wait("trace")
     said(page, ".trace-heading", ", 2 tracks$")
