@@ -110,7 +110,7 @@ def test_a_slice_states_what_the_whole_states_of_its_steps(name, tmp_path):
 
 WRITTEN = re.compile(
     r"\{[^}]*\}|'tfprof [^']*'|(longer|less) than \d+ µs|less than 1 %|by 1 % of|16(-| )bit"
-    r"|_level=1|b?float_?(16|32)|TensorFloat-32|multiples of 8"
+    r"|_level=1|b?float_?(16|32)|TensorFloat-32|multiples of 8|\bp\d\d\b"
 )
 """Numbers in sentences that are not the run's: placeholders, thresholds, commands."""
 

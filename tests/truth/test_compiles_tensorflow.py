@@ -11,7 +11,7 @@ from tfprof import tools
 
 pytestmark = pytest.mark.tensorflow
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tfprof.insight.budgets.capture_metrics import compilations as metric
 
 pytestmark = pytest.mark.jax
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 NAMES = [
     "shapes", "known_before", "static_argument", "weak_type", "lambdas", "closures", "shardings",
@@ -29,7 +29,7 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compiling")
     inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "TFPROF_CLASSIC")}
     subprocess.run(
-        [sys.executable, "-m", "tests.captures.tools.compiling_programs", folder],
+        [sys.executable, "-m", "tests.truth.programs_compiling", folder],
         cwd=ROOT, env=inherited, capture_output=True, timeout=300, check=True,
     )  # fmt: skip
     return folder
@@ -151,11 +151,11 @@ def test_calls_while_another_function_is_traced_are_neither_runs_nor_compilation
 
 
 def test_the_line_of_the_call(answer):
-    lines = (Path(__file__).parent / "compiling_programs.py").read_text("utf-8").splitlines()
+    lines = (Path(__file__).parent / "programs_compiling.py").read_text("utf-8").splitlines()
     for name, code in (("shapes", "steps(5, lambda n: scaled("), ("nested", "outer(ones(10")):
         [row] = answer(name).to_rows("functions")
         file, _, line = row["called_at"].rpartition(":")
-        assert file.endswith("compiling_programs.py")
+        assert file.endswith("programs_compiling.py")
         assert code in lines[int(line) - 1]
 
 

@@ -1,6 +1,6 @@
 """A small transformer in JAX whose float operations are counted by formula.
 
-python -m tests.captures.tools.transformer_jax FOLDER KIND ...
+python -m tests.truth.programs_transformer FOLDER KIND ...
 """
 
 from __future__ import annotations

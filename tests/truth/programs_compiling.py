@@ -1,6 +1,6 @@
 """Small JAX programs that compile in known ways, each with its capture, its log and its truth.
 
-python -m tests.captures.tools.compiling_programs FOLDER
+python -m tests.truth.programs_compiling FOLDER
 
 What a program compiled it learns from ``jax.monitoring``, which JAX calls with the name of the
 function; the capture does not have these.

@@ -10,7 +10,7 @@ from tfprof import tools
 from tfprof.captures.run.run import open_run
 
 pytest.importorskip("jax")
-from tests.captures.tools import transformer_jax as counted
+from tests.truth import programs_transformer as counted
 
 pytestmark = [pytest.mark.jax, pytest.mark.slow]
 
