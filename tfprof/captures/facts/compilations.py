@@ -89,10 +89,10 @@ def compilations(host: Host) -> tuple[Compilation, ...]:
     of_making: dict[int, HloProgram] = programs_of_makings(host, found, programs)
     source = cache(lambda program, function: source_of(program.module(), function))
     differences = differences_of(found, of_making, programs, source)
-    places = _steps(host, found)
+    places, callers = _steps(host, found), _callers(host, found)
     return tuple(
-        _compilation(host, one, place, of_making.get(number), differences[number], source)
-        for number, (one, place) in enumerate(zip(found, places, strict=True))
+        _compilation(host, one, place, of_making.get(number), differences[number], source, caller)
+        for number, (one, place, caller) in enumerate(zip(found, places, callers, strict=True))
     )
 
 
@@ -192,7 +192,7 @@ def by_function(found: Iterable[Compilation]) -> list[CompiledFunction]:
 
 def _compilation(
     host: Host, one: Making, place: tuple[str, str], program: HloProgram | None,
-    differs: Difference, source: SourceOf,
+    differs: Difference, source: SourceOf, caller: str,
 ) -> Compilation:  # fmt: skip
     cache = COMPILED if one.compile_ps is not None else HIT if one.is_cached else ""
     # A program from the cache has the lines of the process that once compiled it.
@@ -203,18 +203,22 @@ def _compilation(
         one.name, one.is_function, host.timeline.name(one.event), step, where,
         one.start_ps, one.is_traced, one.trace_ps,
         one.lower_ps, one.compile_ps, cache, program.title if program else "", differs,
-        line or _caller(host, one),
+        line or caller,
     )  # fmt: skip
 
 
-def _caller(host: Host, one: Making) -> str:
-    """The Python function around a call, with its first line; empty if it was not recorded."""
+def _callers(host: Host, found: Sequence[Making]) -> list[str]:
+    """The Python function around each call, with its first line; empty if it was not recorded."""
     forest = host.forest()
-    names = forest.timeline.names
-    kinds = forest.timeline.kinds
-    event = one.call if one.call >= 0 else one.event
-    frame = forest.nearest(event, lambda each: is_frame(names[kinds[each]]), itself=False)
-    return names[kinds[frame]].removeprefix("$") if frame >= 0 else ""
+    names, kinds = forest.timeline.names, forest.timeline.kinds
+    is_frame_kind = np.array([is_frame(name) for name in names], np.bool_)
+    if not is_frame_kind.any():
+        return [""] * len(found)
+    events = np.array([one.call if one.call >= 0 else one.event for one in found], np.int64)
+    frames = forest.nearest_of_each(events, lambda _, above: is_frame_kind[kinds[above]])
+    return [
+        names[kinds[frame]].removeprefix("$") if frame >= 0 else "" for frame in frames.tolist()
+    ]
 
 
 def _steps(host: Host, found: Sequence[Making]) -> list[tuple[str, str]]:

@@ -140,16 +140,17 @@ class _Finder:
         """The call of the function around each event, -1 without one."""
         if not events:
             return {}
-        of_jit = self._jit.of(self._nesting, np.array(events, np.int64))
-        owners = {}
-        for event, place in zip(events, of_jit.tolist(), strict=True):
-            if place >= 0:
-                owners[event] = int(self._jit.events[place])
-            elif self._modes:
-                owners[event] = self._forest.nearest(event, self._modes.__contains__, itself=False)
-            else:
-                owners[event] = -1
-        return owners
+        places = np.array(events, np.int64)
+        of_jit = self._jit.of(self._nesting, places)
+        owners = np.where(of_jit >= 0, np.append(self._jit.events, -1)[of_jit], -1)
+        others = np.flatnonzero(of_jit < 0)
+        if self._modes and len(others):
+            is_call = np.zeros(len(self._timeline), np.bool_)
+            is_call[list(self._modes)] = True
+            owners[others] = self._forest.nearest_of_each(
+                places[others], lambda _, above: is_call[above]
+            )
+        return dict(zip(events, owners.tolist(), strict=True))
 
     def _of_tf_call(
         self, call: int, events: Sequence[int], phases: Mapping[int, str]
