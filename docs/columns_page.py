@@ -13,7 +13,9 @@ from tfprof import tools
 from tfprof.captures.facts.tpu_steps import NEW_SPARSE_COLUMN
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
+from tfprof.captures.run.shared_columns import FOUND_BY
 from tfprof.captures.run.table import Column
+from tfprof.captures.tools.device_memory import ARRAYS, DEVICES, LINES, PROGRAMS
 from tfprof.captures.tools.tpu_pod import CHANNELS
 from tfprof.core.columns.described import Described
 from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
@@ -32,7 +34,19 @@ _UNANSWERED = {
     ("overview", "steps"): (NEW_SPARSE_COLUMN,),
     ("input-pipeline", "steps"): (NEW_SPARSE_COLUMN,),
 }
-"""Columns that none of these captures has: of cores that send, and of newer SparseCores."""
+"""Columns that none of these captures has: of cores that send, of newer SparseCores, and of kernels
+in CUDA graphs.
+"""
+
+_UNANSWERED |= dict.fromkeys((("op-stats", "ops"), ("kernel-stats", "kernels"), ("op-profile", "ops"), ("hlo-stats", "instructions")), (FOUND_BY,))  # fmt: skip
+
+_OF_MEMORY_PROFILES = {
+    "lines": (LINES, "Lines that made arrays"),
+    "devices": (DEVICES, "Devices"),
+    "arrays": (ARRAYS, "Arrays by size"),
+    "programs": (PROGRAMS, "Compiled programs"),
+}
+"""Tables of JAX's device memory profiles."""
 
 _DURATIONS = ("ps", "ns", "us", "µs", "ms")
 
@@ -73,6 +87,9 @@ def columns_page() -> str:
             parts.append(f"\n## {tool}\n")
         about = f"{title}." if title else ""
         parts.append(_table(f"{tool}: {name}", about, columns.values()))
+    parts.append("\n## Device memory profiles of JAX\n")
+    for name, (columns, title) in _OF_MEMORY_PROFILES.items():
+        parts.append(_table(f"device memory: {name}", f"{title}.", columns))
     parts += _of_two_runs()
     parts.append(
         "\n## Tables behind the views\n\nThose of `tfprof export`, in SQL `profile_NAME`.\n"

@@ -42,6 +42,10 @@ ENVIRONMENT = {
     "each core, up to four.",
     "TFPROF_PURE": "If set to anything but 0, read files without the compiled reader.",
     "TFPROF_HISTORY": "The file in which tfprof shell saves lines; if it is empty, none are saved.",
+    "TFPROF_CACHE": "The folder in which answers are kept; if it is empty, none are. By default "
+    "tfprof/answers in XDG_CACHE_HOME.",
+    "TFPROF_PEAKS": "The folder of peak rates that tfprof doctor --measure-peaks has measured; if it "
+    "is empty, none are read. By default tfprof/peaks in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE": "The folder in which files of other machines are kept; if it is empty, "
     "none are. By default tfprof/remote in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE_SIZE": "How large that folder may become, such as 500M; 10G by default.",
@@ -58,6 +62,17 @@ ENVIRONMENT = {
     "PAGER": "The program that pages long texts, instead of less or more.",
     "LESS": "Options of less; by default, colours are shown (-R).",
     "TERM": "If dumb, no colours, no progress line and a plain shell.",
+    "COLORTERM": "Which colours the terminal has, see TERM.",
+    "LINES": "The height of the terminal in lines.",
+    "TTY_COMPATIBLE": "If 1, the output is taken for a terminal's; if 0, it is not.",
+    "TTY_INTERACTIVE": "If 0, nothing on the screen moves.",
+    "LANG": "The locale, and so the encoding of the output.",
+    "PYTHONIOENCODING": "The encoding of the output.",
+    "PYTHONUTF8": "If 1, the encoding of the output is UTF-8.",
+    "XLA_FLAGS": "Flags of XLA, which tfprof doctor examines.",
+    "OMP_NUM_THREADS": "Number of threads that tfprof doctor --measure-peaks multiplies with.",
+    "OPENBLAS_NUM_THREADS": "See OMP_NUM_THREADS.",
+    "MKL_NUM_THREADS": "See OMP_NUM_THREADS.",
     "DISPLAY": "If it or WAYLAND_DISPLAY is set, tfprof ui opens a browser.",
     "WAYLAND_DISPLAY": "See DISPLAY.",
     "SSH_CONNECTION": "If set, tfprof ui opens no browser on macOS and Windows.",
