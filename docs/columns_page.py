@@ -38,7 +38,13 @@ _UNANSWERED = {
 in CUDA graphs.
 """
 
-_UNANSWERED |= dict.fromkeys((("op-stats", "ops"), ("kernel-stats", "kernels"), ("op-profile", "ops"), ("hlo-stats", "instructions")), (FOUND_BY,))  # fmt: skip
+_TABLES_OF_OPS = (
+    ("op-stats", "ops"),
+    ("kernel-stats", "kernels"),
+    ("op-profile", "ops"),
+    ("hlo-stats", "instructions"),
+)
+_UNANSWERED |= dict.fromkeys(_TABLES_OF_OPS, (FOUND_BY,))
 
 _OF_MEMORY_PROFILES = {
     "lines": (LINES, "Lines that made arrays"),

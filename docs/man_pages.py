@@ -44,8 +44,8 @@ ENVIRONMENT = {
     "TFPROF_HISTORY": "The file in which tfprof shell saves lines; if it is empty, none are saved.",
     "TFPROF_CACHE": "The folder in which answers are kept; if it is empty, none are. By default "
     "tfprof/answers in XDG_CACHE_HOME.",
-    "TFPROF_PEAKS": "The folder of peak rates that tfprof doctor --measure-peaks has measured; if it "
-    "is empty, none are read. By default tfprof/peaks in XDG_CACHE_HOME.",
+    "TFPROF_PEAKS": "The folder of peak rates that tfprof doctor --measure-peaks has measured; if "
+    "it is empty, none are read. By default tfprof/peaks in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE": "The folder in which files of other machines are kept; if it is empty, "
     "none are. By default tfprof/remote in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE_SIZE": "How large that folder may become, such as 500M; 10G by default.",
