@@ -42,7 +42,8 @@ _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
 
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
-    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
+    "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by", "op_name",
+    "is_kernel_using_tensor_core",
     "roofline_efficiency", "relative", "verdict",
 }  # fmt: skip
 """Columns that are left out last."""
