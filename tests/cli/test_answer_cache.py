@@ -18,6 +18,7 @@ from tfprof.demo import demo_capture
 NAME = "host.xplane.pb.xz"
 pytestmark = pytest.mark.one_engine
 
+LOOK = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TFPROF_CLASSIC")
 KEPT = "an answer that only the cache can give\n"
 
 
@@ -39,7 +40,8 @@ class Program:
 
     def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "tfprof", *words]
-        variables = {**os.environ, "TFPROF_CACHE": str(self.folder), **environ}
+        others = {name: text for name, text in os.environ.items() if name not in LOOK}
+        variables = {**others, "TFPROF_CACHE": str(self.folder), **environ}
         return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
 
     def entries(self) -> list[Path]:
