@@ -134,6 +134,20 @@ def test_a_slow_step(recorder, tmp_path):
     assert fake.calls[0] == "start" and fake.calls[-1] == "stop" and not fake.is_on
 
 
+def test_an_observer_receives_each_snapshot_and_its_steps(recorder):
+    fake, seen = FakeSession(), []
+    with recorder(fake, watch=seen.append) as recording:
+        wait_for(lambda: len(seen) >= 3)
+    assert [[step.first for step in each.steps] for each in seen] == [
+        [number + 1] for number in range(len(seen))
+    ]
+    assert {each.address for each in seen} == set(recording.observed)
+    for each in seen:
+        (number,) = read_xspace(each.data).plane("/host:CPU").stat("step_num").signed.tolist()
+        assert [number] == [step.first for step in each.steps]
+        assert each.begin_ns < each.end_ns
+
+
 def test_what_was_written_is_not_written_again(recorder):
     fake = FakeSession()
     with recorder(fake, interval_seconds=5, count=2) as recording:

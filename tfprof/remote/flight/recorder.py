@@ -19,7 +19,7 @@ from tfprof.remote.flight.events import Event, Saved, notes_of, reason_of, steps
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.observed import Observed
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
-from tfprof.remote.flight.watched import Settings, WatchedWorker
+from tfprof.remote.flight.watched import Settings, WatchedSnapshot, WatchedWorker
 from tfprof.remote.requests import Received
 from tfprof.remote.service import load_grpc
 from tfprof.remote.staging import Staging, new_run_name
@@ -75,6 +75,8 @@ class FlightRecorder:
             visible; None for no limit.
         restart_seconds: How long to wait for programs to come back when none is left.
         say: Receives remarks, such as the cost of recording.
+        watch: Receives every snapshot, in the thread of its worker; it must be quick and not
+            raise.
 
     Raises:
         UsageError: An argument is wrong.
@@ -102,6 +104,7 @@ class FlightRecorder:
         most_program_bytes: int | None = None,
         restart_seconds: float = 0.0,
         say: Callable[[str], None] = _log.info,
+        watch: Callable[[WatchedSnapshot], None] | None = None,
     ) -> None:
         for name, seconds, least, most in (
             ("keep", keep_seconds, 0.1, _MOST_SECONDS),
@@ -128,7 +131,7 @@ class FlightRecorder:
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
             options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds,
-            most_program_bytes, say,
+            most_program_bytes, say, watch,
         )  # fmt: skip
         self._logdir, self._after, self._say = logdir, after_seconds, say
         self._count, self._for, self._restart = count, for_seconds, restart_seconds

@@ -52,6 +52,28 @@ class Settings:
     answer_seconds: float
     most_program_bytes: int | None
     say: Callable[[str], None]
+    watch: Callable[[WatchedSnapshot], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedSnapshot:
+    """A snapshot of a worker, for observers such as metrics.
+
+    Attributes:
+        address: Its server.
+        data: A serialized XSpace; empty if the program did nothing.
+        look: What was read of it.
+        steps: Steps that ended in it, those that earlier snapshots have cut included.
+        begin_ns: Since 1970, by this machine's clock.
+        end_ns: Likewise.
+    """
+
+    address: str
+    data: bytes
+    look: Look
+    steps: tuple[StepSeen, ...]
+    begin_ns: int
+    end_ns: int
 
 
 class WatchedWorker:
@@ -304,7 +326,7 @@ class WatchedWorker:
                 f"{human_memory(held - before)} more than before it was recorded"
             )
 
-    def _take(self, session: Session) -> tuple[Look, Window]:
+    def _take(self, session: Session) -> tuple[bytes, Look, Window]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
         self._asked = time.monotonic()
         taken = session.snapshot(min(self._pace.seconds, _LONGEST_CAPTURE_SECONDS))
@@ -312,7 +334,7 @@ class WatchedWorker:
         begin_ns, end_ns = self._keep(taken, seen.times)
         covered = (end_ns - begin_ns) / 1e9
         self._pace.add(len(taken.data), covered, self._history.usual_seconds)
-        return seen, Window(seen.steps, begin_ns, end_ns, taken.seconds)
+        return taken.data, seen, Window(seen.steps, begin_ns, end_ns, taken.seconds)
 
     def _keep(self, taken: Snapshot, times: Times | None) -> tuple[int, int]:
         if times is None:  # by our clock then
@@ -327,12 +349,17 @@ class WatchedWorker:
         self._answer_seconds = taken.seconds
         return begin_ns, end_ns
 
-    def _judge(self, seen: Look, window: Window) -> None:
+    def _judge(self, data: bytes, seen: Look, window: Window) -> None:
         """Report the steps for which the condition holds."""
         if not self.is_recording:
             self.trouble = ""
             self._settings.say(f"{self.address}: recorded again")
         self._history, steps = self._history.after(window)
+        if self._settings.watch is not None:
+            ended = tuple(step for step in steps if not step.is_open)
+            self._settings.watch(WatchedSnapshot(
+                str(self.address), data, seen, ended, window.start_ns, window.stop_ns
+            ))  # fmt: skip
         when = self._settings.when
         if when is not None:
             shares = {
@@ -395,9 +422,9 @@ class WatchedWorker:
             if self._stop.wait(seconds):
                 break
             n_asked = self._n_asked
-            seen, window = self._take(session)
+            data, seen, window = self._take(session)
             windows.append(_marked(seen.steps, window.start_ns))
-            self._judge(seen, window)
+            self._judge(data, seen, window)
             self._answer(n_asked)
         return overhead(windows)
 
