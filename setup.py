@@ -20,6 +20,11 @@ INCLUDED = sorted(str(path) for path in FOLDER.glob("*.px[id]"))
 SHARED = FOLDER / "memory_views.c"
 """Cython writes it: its code for arrays, once and not in each module, which compiles sooner."""
 
+FLAGS = {} if os.name == "nt" else {SHARED: ["-O1", "-g0"]}
+"""What is shared sets arrays up, and no loop over data is in it: little effort is enough."""
+
+OTHERS = [] if os.name == "nt" else ["-O3", "-g0"]
+
 
 def native_module(source):
     """How to build a module; all import what is shared."""
@@ -28,7 +33,7 @@ def native_module(source):
         f"{package}.{source.stem}",
         [str(source)],
         depends=INCLUDED,
-        extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],
+        extra_compile_args=FLAGS.get(source, OTHERS),
         optional=WANTED != "1",
     )
     module.shared_utility_qualified_name = f"{package}.{SHARED.stem}"
@@ -39,7 +44,25 @@ NATIVE = [native_module(source) for source in (SHARED, *sorted(FOLDER.glob("*.py
 
 
 class BuildNative(build_ext):
-    """Says in one line what a failed build means."""
+    """Compiles on all processors, and says in one line what a failed build means."""
+
+    def build_extensions(self):
+        """Cython writes C in this process, one module after the other; compilers run at once."""
+        try:
+            from Cython.Build import cythonize
+
+            for ext in self.extensions:
+                name = ext.shared_utility_qualified_name
+                (written,) = cythonize(ext, quiet=True, shared_utility_qualified_name=name)
+                ext.sources = written.sources
+        except Exception as error:
+            if WANTED == "1":
+                raise
+            self.warn(f"Cython has not written the native readers: {error!r}")
+        # Each process of a compiler has a thread that waits for it. Microsoft's compiler sets itself up
+        # at its first use, which threads would do at once.
+        self.parallel = self.parallel or (os.name != "nt")
+        super().build_extensions()
 
     def build_extension(self, ext):
         """Build it, or go on without."""
