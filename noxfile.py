@@ -29,6 +29,8 @@ UNBUILT = {"TFPROF_NATIVE": "0"}
 """Nothing is built; compiled readers that are there are used."""
 BUILT = {"TFPROF_NATIVE": "1"} if shutil.which("cc") else {}
 """Where there is a C compiler, the compiled readers have to be built."""
+MADE_AT = os.environ.get("SOURCE_DATE_EPOCH", "1767225600")
+"""Time of all files in a wheel, in seconds since 1970: of the release's commit, or any."""
 TENSORFLOW = {
     "TF_CPP_MIN_LOG_LEVEL": "2",
     "TF_ENABLE_ONEDNN_OPTS": "0",
@@ -239,7 +241,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build the sdist and the wheel into ``dist``, check them, and install tfprof in every way."""
+    """Build the sdist and both wheels into ``dist``, check them, and install tfprof in every way."""
     session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
@@ -258,6 +260,7 @@ def release(session: nox.Session) -> None:
     (sdist,) = dist.iterdir()
     shutil.unpack_archive(sdist, work)
     unpacked = work / sdist.name.removesuffix(".tar.gz")
+    pure = _pure_wheel(session, sdist, dist)
 
     # With a compiler, from what the sdist holds, by the README's first command. The wheel is made
     # of what that has compiled: without an environment of its own, in which Cython would be newer
@@ -266,10 +269,14 @@ def release(session: nox.Session) -> None:
     with session.chdir(unpacked):
         activated = f". {shlex.quote(str(fresh / 'bin' / 'activate'))} && {command}"
         session.run("bash", "-eo", "pipefail", "-c", activated, env=BUILT, external=True)
-    session.run(*build, "--no-isolation", "--wheel", str(unpacked), env=BUILT, silent=True)
-    (wheel,) = dist.glob("*.whl")
-    session.run("twine", "check", "--strict", str(sdist), str(wheel))
+    timed = {**BUILT, "SOURCE_DATE_EPOCH": MADE_AT}
+    session.run(*build, "--no-isolation", "--wheel", str(unpacked), env=timed, silent=True)
+    (wheel,) = (set(dist.glob("*.whl")) - {pure}) or {pure}
+    session.run("twine", "check", "--strict", *sorted({str(sdist), str(wheel), str(pure)}))
     _check_wheel(session, wheel, checkout)
+    _check_wheel(session, pure, checkout, is_built=False)
+    if BUILT:
+        _check_choices(session, dist, wheel, pure, sdist)
     _run_in(session, fresh, *pip_install, "--force-reinstall", "--no-deps", str(wheel))
 
     # An installed package stands alone, in any folder, and compiled readers change no answer.
@@ -322,7 +329,43 @@ def _run_in(session: nox.Session, where: Path, *command: str, **options: Any) ->
     return str(session.run(str(folder / program), *arguments, external=True, **options))
 
 
-def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
+def _pure_wheel(session: nox.Session, sdist: Path, dist: Path) -> Path:
+    """The wheel without compiled readers, built twice: the same sources make the same bytes."""
+    timed = {**UNBUILT, "SOURCE_DATE_EPOCH": MADE_AT}
+    made = []
+    for name in ("once", "again"):
+        where = dist.parent / name
+        shutil.unpack_archive(sdist, where)
+        (unpacked,) = where.iterdir()
+        for path in unpacked.rglob("*"):  # as a later checkout, on a machine with another order
+            os.utime(path, (2e9, 2e9) if name == "again" else None)
+        build = ("python", "-m", "build", "--no-isolation", "--wheel", "--outdir", str(where))
+        session.run(*build, str(unpacked), env=timed, silent=True)
+        made += where.glob("*.whl")
+    if made[0].read_bytes() != made[1].read_bytes():
+        session.error(f"{made[0].name}: the same sources make different bytes")
+    return Path(shutil.copy(made[0], dist))
+
+
+def _check_choices(session: nox.Session, dist: Path, wheel: Path, pure: Path, sdist: Path) -> None:
+    """What pip chooses of all three: what is compiled, else the pure wheel, the sdist if told to."""
+    musl = ("--platform", "musllinux_1_2_x86_64", "--only-binary", ":all:")
+    later = ("--python-version", "3.99", "--only-binary", ":all:")
+    asked = ("--no-binary", "tfprof", "--no-build-isolation")
+    for options, expected in (((), wheel), (musl, pure), (later, pure), (asked, sdist)):
+        target = Path(session.create_tmp()).resolve() / "chosen"
+        shutil.rmtree(target, ignore_errors=True)
+        where = ("--no-index", "--find-links", str(dist), "--dest", str(target))
+        pip = ("python", "-m", "pip", "download", "--quiet", "--no-deps", *where)
+        session.run(*pip, *options, "tfprof", env=UNBUILT)
+        chosen = [path.name for path in target.iterdir()]
+        if chosen != [expected.name]:
+            session.error(f"pip download {' '.join(options)} takes {chosen}, not {expected.name}")
+
+
+def _check_wheel(
+    session: nox.Session, wheel: Path, checkout: Path, *, is_built: bool = bool(BUILT)
+) -> None:
     """The wheel holds every file of the package, and all that is compiled from the others."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -331,11 +374,13 @@ def _check_wheel(session: nox.Session, wheel: Path, checkout: Path) -> None:
     missing = sorted({path.as_posix() for path in set(files) - set(sources)} - names)
     compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
     modules = [path.with_suffix("").as_posix() for path in sources if path.suffix == ".pyx"]
-    if BUILT:
+    if is_built:
         missing += sorted(set(modules) - compiled)
+    elif compiled or not wheel.name.endswith("-py3-none-any.whl"):
+        session.error(f"{wheel.name}: holds {sorted(compiled)}, but is to be pure")
     shared = ("man/man1/tfprof.1", "bash-completion/completions/tfprof")
     missing += [path for path in shared if not any(n.endswith(f"/share/{path}") for n in names)]
-    stray = sorted(name for name in names if not name.startswith(("tfprof/", "tfprof-")))
+    stray = sorted(n for n in names if not n.startswith(("tfprof/", "tfprof-")) and "/" in n)
     if missing or stray:
         session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")
     session.log(f"{wheel.name}: {len(files) - len(sources)} files, {len(compiled)} compiled")

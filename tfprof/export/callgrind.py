@@ -10,6 +10,7 @@ import numpy as np
 from tfprof.core.columns.columns import Int64Array, sums_by
 from tfprof.core.columns.stacks import Stacks
 from tfprof.core.text.characters import escaped
+from tfprof.core.version import __version__
 
 _CALLS = ("events", "runs", "calls")
 """Types of numbers that count calls."""
@@ -25,7 +26,7 @@ def callgrind_chunks(stacks: Stacks) -> Iterator[bytes]:
     """
     kinds = [stacks.default, *(k for k in range(len(stacks.types)) if k != stacks.default)]
     names = [_event(stacks.types[kind].name) for kind in kinds]
-    yield b"# callgrind format\nversion: 1\ncreator: tfprof\npositions: line\n"
+    yield f"# callgrind format\nversion: 1\ncreator: tfprof {__version__}\npositions: line\n".encode()
     for name, kind in zip(names, kinds, strict=True):
         told = stacks.types[kind]
         yield f"event: {name} : {_text(told.name)} ({_text(told.unit)})\n".encode()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof.core.columns.stacks import SampleType, Stacks
+from tfprof.core.version import __version__
 
 _UNITS = {
     "nanoseconds": "nanoseconds", "microseconds": "microseconds", "milliseconds": "milliseconds",
@@ -29,7 +30,7 @@ def speedscope_chunks(stacks: Stacks, name: str) -> Iterator[bytes]:
     ]  # fmt: skip
     head = {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "exporter": "tfprof",
+        "exporter": f"tfprof {__version__}",
         "name": name,
         "activeProfileIndex": stacks.default,
         "shared": {"frames": frames},

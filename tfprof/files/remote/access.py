@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from tfprof.core.version import __version__
 from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
 from tfprof.files.remote.details import CHAIN, Details, details_of
 from tfprof.files.remote.settings import settings
@@ -269,7 +270,11 @@ def _web_options(timeout_s: float) -> dict[str, Any]:
     own = conf.get("http", {})
     return {
         "client_kwargs": {"timeout": _web_timeout(timeout_s), **own.get("client_kwargs", {})},
-        "headers": {"Accept-Encoding": "identity", **own.get("headers", {})},
+        "headers": {
+            "Accept-Encoding": "identity",
+            "User-Agent": f"tfprof/{__version__}",
+            **own.get("headers", {}),
+        },
     }
 
 

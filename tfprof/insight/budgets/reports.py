@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from tfprof.core.columns.frames import Frame
 from tfprof.core.text.characters import escaped
+from tfprof.core.version import __version__
 from tfprof.insight.budgets.check import Outcome, Report
 
 SCHEMA_VERSION = 1
@@ -52,6 +53,7 @@ def json_report(report: Report) -> str:
     """All outcomes with their numbers, in the units that ``unit`` names."""
     document = {
         "schema": SCHEMA_VERSION,
+        "tfprof": __version__,
         "budget": report.budget.path,
         "exit_code": report.exit_code,
         "strict": report.strict,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.core.text.characters import escaped
+from tfprof.core.version import __version__
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.compare import compared
@@ -180,6 +181,7 @@ class Site:
             "run": chosen.name,
             "changes": n_changes,
             "trouble": trouble,
+            "version": __version__,
             "pages": [
                 {"id": e.id, "title": e.title, "group": e.group, "missing": e.missing}
                 for e in entries

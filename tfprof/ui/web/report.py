@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import human_memory, some
+from tfprof.core.version import __version__
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.ui.pages.document import FORMAT, Page, to_json
 from tfprof.ui.pages.site import Site, known_page
@@ -32,6 +33,7 @@ _HEAD = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {script}; \
 style-src {style}; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="generator" content="tfprof {version}">
 <title>{title}</title>
 <link rel="icon" href="data:,">
 <style>{css}</style>
@@ -174,7 +176,7 @@ def one_page(page: Page, source: str) -> bytes:
     """
     index = {
         "format": FORMAT, "runs": [{"name": "", "source": escaped(source)}], "run": "",
-        "trouble": "",
+        "trouble": "", "version": __version__,
         "pages": [{"id": page.id, "title": page.title, "group": "", "missing": ""}],
     }  # fmt: skip
     return page_file(index, {f"page/{page.id}?": page.to_json()}, [page])
@@ -187,7 +189,9 @@ def page_file(
     script, css = joined_script(), joined_style()
     titles = [page.title for page in made]
     title = f"{titles[0]} · tfprof" if len(titles) == 1 else "Report · tfprof"
-    head = _HEAD.format(script=_hash(script), style=_hash(css), title=title, css=css)
+    head = _HEAD.format(
+        script=_hash(script), style=_hash(css), title=title, css=css, version=__version__
+    )
     parts = [
         head.encode(),
         _data("site", to_json(index).replace(b"<", b"\\u003c"), "application/json"),

@@ -122,7 +122,7 @@ function drawNav(site, current, params) {
         )
       : "";
   nav.replaceChildren(
-    el("p.brand", "tfprof"),
+    el("p.brand", "tfprof ", el("small", site.version)),
     runs,
     ...[...groups].map(([group, pages]) =>
       el(

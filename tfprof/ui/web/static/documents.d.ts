@@ -23,6 +23,8 @@ export interface Site {
   changes?: number;
   /** Why the run cannot be read. */
   trouble: string;
+  /** Of tfprof. */
+  version: string;
   pages: { id: string; title: string; group: string; missing: string }[];
   /** In a report: which runs it compares each run with. */
   compared?: Record<string, string[]>;
