@@ -241,7 +241,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build the sdist and both wheels into ``dist``, check them, and install tfprof in every way."""
+    """Build the sdist and two wheels into ``dist``, check them, and install tfprof in all ways."""
     session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
@@ -337,8 +337,8 @@ def _pure_wheel(session: nox.Session, sdist: Path, dist: Path) -> Path:
         where = dist.parent / name
         shutil.unpack_archive(sdist, where)
         (unpacked,) = where.iterdir()
-        for path in unpacked.rglob("*"):  # as a later checkout, on a machine with another order
-            os.utime(path, (2e9, 2e9) if name == "again" else None)
+        for path in unpacked.rglob("*"):
+            os.utime(path, (2e9, 2e9) if name == "again" else None)  # as a later checkout
         build = ("python", "-m", "build", "--no-isolation", "--wheel", "--outdir", str(where))
         session.run(*build, str(unpacked), env=timed, silent=True)
         made += where.glob("*.whl")
@@ -348,7 +348,7 @@ def _pure_wheel(session: nox.Session, sdist: Path, dist: Path) -> Path:
 
 
 def _check_choices(session: nox.Session, dist: Path, wheel: Path, pure: Path, sdist: Path) -> None:
-    """What pip chooses of all three: what is compiled, else the pure wheel, the sdist if told to."""
+    """What pip chooses: what is compiled, else the pure wheel, and the sdist if told to."""
     musl = ("--platform", "musllinux_1_2_x86_64", "--only-binary", ":all:")
     later = ("--python-version", "3.99", "--only-binary", ":all:")
     asked = ("--no-binary", "tfprof", "--no-build-isolation")
@@ -380,7 +380,9 @@ def _check_wheel(
         session.error(f"{wheel.name}: holds {sorted(compiled)}, but is to be pure")
     shared = ("man/man1/tfprof.1", "bash-completion/completions/tfprof")
     missing += [path for path in shared if not any(n.endswith(f"/share/{path}") for n in names)]
-    stray = sorted(n for n in names if not n.startswith(("tfprof/", "tfprof-")) and "/" in n)
+    # Python runs a .pth file at its start, if it lies beside the package.
+    own = [n for n in names if n.startswith(("tfprof/", "tfprof-")) or n.endswith(".pth")]
+    stray = sorted(names.difference(own))
     if missing or stray:
         session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")
     session.log(f"{wheel.name}: {len(files) - len(sources)} files, {len(compiled)} compiled")
