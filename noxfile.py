@@ -348,7 +348,7 @@ def _pure_wheel(session: nox.Session, sdist: Path, dist: Path) -> Path:
 
 
 def _check_choices(session: nox.Session, dist: Path, wheel: Path, pure: Path, sdist: Path) -> None:
-    """What pip chooses: what is compiled, else the pure wheel, and the sdist if told to."""
+    """What pip chooses: what is compiled, else the pure wheel, and the sdist on request."""
     musl = ("--platform", "musllinux_1_2_x86_64", "--only-binary", ":all:")
     later = ("--python-version", "3.99", "--only-binary", ":all:")
     asked = ("--no-binary", "tfprof", "--no-build-isolation")

@@ -59,8 +59,8 @@ class BuildNative(build_ext):
             if WANTED == "1":
                 raise
             self.warn(f"Cython has not written the native readers: {error!r}")
-        # Each process of a compiler has a thread that waits for it. Microsoft's compiler sets itself up
-        # at its first use, which threads would do at once.
+        # Each process of a compiler has a thread that waits for it. setuptools prepares Microsoft's
+        # compiler at its first use, which threads would do at the same time.
         self.parallel = self.parallel or (os.name != "nt")
         super().build_extensions()
 

@@ -32,11 +32,10 @@ def read_yaml(*parts):
 
 
 SAYS = r"""
-import json, runpy, sys
+import json, runpy, sys, types
 from pathlib import Path
 import numpy as np
-import tfprof.core.version
-tfprof.core.version.__version__ = "9.8.7"
+sys.modules["tfprof.core.version"] = types.SimpleNamespace(__version__="9.8.7")
 from click.testing import CliRunner
 import tfprof
 from tfprof.cli.program import cli
@@ -55,7 +54,8 @@ def printed(*command):
 Path("budget.toml").write_text("compilations = 0\n")
 check = ("check", capture, "--budget", "budget.toml", "--format")
 report = printed("report", capture, "--pages", "overview", "-o", "-")
-stacks = StackTree().stacks([SampleType("time", "ns")], [], np.zeros((1, 0), int), {}, {}, default=0)
+times, none = [SampleType("time", "ns")], np.zeros((1, 0), int)
+stacks = StackTree().stacks(times, [], none, {}, {}, default=0)
 said = {
     "tfprof.__version__": tfprof.__version__,
     "tfprof --version": printed("--version"),

@@ -26,7 +26,8 @@ def callgrind_chunks(stacks: Stacks) -> Iterator[bytes]:
     """
     kinds = [stacks.default, *(k for k in range(len(stacks.types)) if k != stacks.default)]
     names = [_event(stacks.types[kind].name) for kind in kinds]
-    yield f"# callgrind format\nversion: 1\ncreator: tfprof {__version__}\npositions: line\n".encode()
+    yield b"# callgrind format\nversion: 1\n"
+    yield f"creator: tfprof {__version__}\npositions: line\n".encode()
     for name, kind in zip(names, kinds, strict=True):
         told = stacks.types[kind]
         yield f"event: {name} : {_text(told.name)} ({_text(told.unit)})\n".encode()
