@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.categories import BY_KEY
 from tfprof.captures.facts.compilations import by_function, tells_compilations
 from tfprof.captures.facts.compilations import compilations as compilations_of
+from tfprof.captures.facts.step_shares import StepShares, idle_shares, input_shares
 from tfprof.captures.facts.steps import RunSteps
-from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.utilization import utilization_of
-from tfprof.captures.facts.verdict import input_claim, unexplained_ps
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
-from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text import how_to_capture
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.budgets.frames import first_lines
@@ -29,7 +26,6 @@ from tfprof.insight.budgets.profile_metrics import heaviest, left_out
 
 _NO_FUNCTIONS = "no call of a tf.function was captured"
 _NO_STEPS = "no step was captured"
-_BUSY = ("device_compute", "device_to_device", "device_collectives")
 _PS_IN_MICROS = 1_000_000
 
 
@@ -94,27 +90,12 @@ def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
 
 def input_share(run: Run, steps: RunSteps) -> Measurement:
     """Share of the period of each typical step spent waiting for input, as in the verdict."""
-    claim = input_claim(run)
-    if not claim.is_known and steps.n_steps:
-        return Missing(claim.unknown)
-    typical = steps.typical
-    tpu = tpu_run_steps(run, typical)
-    waiting = typical.of(BY_KEY["infeed"]) if tpu is None else tpu.breakdown.waiting
-    return _timed(steps, _shares(typical, waiting))
+    return _shared(steps, input_shares(run, steps))
 
 
 def idle_share(steps: RunSteps) -> Measurement:
-    """Share of the periods of typical steps in which no device works, or without devices no op.
-
-    As in the verdict, a thread that waits is not idle.
-    """
-    typical = steps.typical
-    if typical.n_steps and not typical.has_ops:
-        return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
-    if not steps.has_device:
-        return _timed(steps, _shares(typical, unexplained_ps(typical)))
-    busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
-    return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
+    """Share of the periods of typical steps in which no device works, or without devices no op."""
+    return _shared(steps, idle_shares(steps))
 
 
 def peak_memory(run: Run) -> Measurement:
@@ -151,18 +132,8 @@ def utilization(run: Run, device: str | None, *, of_model: bool) -> Measurement:
     return Measured(tuple(shares.tolist()), True, counted, at_least=found.is_least)
 
 
-def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:
-    """Shares of steps whose mean is the share of all of them, as tools state it.
-
-    This differs from the mean of the shares of steps if long steps have other shares. The noise
-    of the share is what remains of each amount after subtracting the share of its step's time.
-    """
-    took_ps = steps.slowest_ps()
-    if not took_ps.sum():
-        return np.zeros(len(took_ps))
-    share = amounts_ps.sum() / took_ps.sum()
-    shares: np.ndarray = share + (amounts_ps - share * took_ps) / took_ps.mean()
-    return shares
+def _shared(steps: RunSteps, shares: StepShares) -> Measurement:
+    return Missing(shares.unknown) if shares.unknown else _timed(steps, shares.values)
 
 
 def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:
