@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from tfprof.options.captures import CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
+    from tfprof.remote.metrics import Metrics
 
 _log = logging.getLogger("tfprof")
 
@@ -40,6 +42,8 @@ class Recorder:
         after: How many seconds after an event to keep, too.
         interval: Seconds from one snapshot to the next.
         options: What to record, and by which framework.
+        metrics: Serve figures for Prometheus at this port of this machine, or at ``HOST:PORT``; 0
+            takes any free port. An address in use is logged, and the program goes on.
 
     Raises:
         UsageError: An argument is wrong.
@@ -55,6 +59,7 @@ class Recorder:
         after: float = 0.0,
         interval: float = 8.0,
         options: CaptureOptions | None = None,
+        metrics: str | int | None = None,
     ) -> None:
         self._logdir, self._options = os.fspath(logdir), options or CaptureOptions()
         self._keep, self._when, self._after, self._interval = keep, when, after, interval
@@ -64,6 +69,8 @@ class Recorder:
         self._changed = threading.Condition()
         self._runs: list[Saved] = []
         self._is_over = True
+        self._listen, self._ending = metrics, ExitStack()
+        self._metrics = self._new_metrics()
         self._make(port=1)  # finds what is wrong before anything starts
 
     @property
@@ -103,8 +110,13 @@ class Recorder:
             InputError: The folder cannot be written, or the server does not answer.
         """
         self._server = running_server() or serve(0, self._options.framework)
+        self._metrics = self._new_metrics()
         self._flight = self._make(self._server.port)
-        self._flight.__enter__()
+        with ExitStack() as ending:
+            if self._metrics is not None:
+                self._serve(self._metrics.of(self._flight), ending)
+            ending.enter_context(self._flight)
+            self._ending = ending.pop_all()
         self._is_over = False
         self._thread = threading.Thread(target=self._write, name="tfprof-recorder")
         self._thread.start()
@@ -123,7 +135,24 @@ class Recorder:
         finally:
             self._flight.stop()
             self._thread.join()
-            self._flight.__exit__(None, None, None)
+            self._ending.close()
+
+    def _new_metrics(self) -> Metrics | None:
+        if self._listen is None:
+            return None
+        from tfprof.remote.metrics import Metrics
+
+        has_condition = self._when is not None
+        return Metrics(self._listen, is_own_process=False, has_condition=has_condition)
+
+    @staticmethod
+    def _serve(metrics: Metrics, ending: ExitStack) -> None:
+        try:
+            ending.enter_context(metrics)
+        except UsageError as error:  # ranks of a job on one machine have the same port
+            _log.warning("there are no metrics: %s", error)
+        else:
+            _log.info("metrics: %s", metrics.where)
 
     def _make(self, port: int) -> FlightRecorder:
         from tfprof.remote.flight import FlightRecorder
@@ -132,6 +161,7 @@ class Recorder:
             f"localhost:{port}", self._logdir, keep_seconds=self._keep, when=self._when,
             after_seconds=self._after, interval_seconds=self._interval,
             options=replace(self._options, framework=""),
+            watch=None if self._metrics is None else self._metrics.watch,
         )  # fmt: skip
 
     def _with_reason(self, reason: str, n_before: int) -> Saved | None:
@@ -143,6 +173,8 @@ class Recorder:
             for saved in self._flight.events():
                 said = saved.trouble or saved.folder or "nothing was recorded since the last run"
                 _log.warning("%s: %s", saved.reason, said)
+                if self._metrics is not None:
+                    self._metrics.saved(saved)
                 with self._changed:
                     self._runs.append(saved)
                     self._changed.notify_all()

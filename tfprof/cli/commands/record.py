@@ -9,7 +9,7 @@ import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ def run(
     max_size: int,
     max_program_memory: int | None,
     retries: int,
+    metrics: str | None,
     format: str,  # the name of the option
     **params: Any,
 ) -> int:
@@ -68,12 +69,14 @@ def run(
     from tfprof.remote import CaptureOptions
     from tfprof.remote.durations import seconds_of
     from tfprof.remote.flight import FlightRecorder
+    from tfprof.remote.metrics import Metrics
 
     if not logdir:
         raise UsageError("option --logdir is empty; give the name of a folder")
     levels, given = from_params(Levels, params), from_params(_Durations, params)
     target = Target()
     target.check()
+    numbers = None if metrics is None else Metrics(metrics, has_condition=when is not None)
     recorder = FlightRecorder(
         list(servers), logdir, when=when, count=count, retries=retries,
         keep_seconds=seconds_of(given.keep), after_seconds=seconds_of(given.after),
@@ -86,15 +89,25 @@ def run(
         most_program_bytes=None if max_program_memory is None else max_program_memory << 20,
         options=CaptureOptions(**asdict(levels)),
         say=lambda remark: note(harmless(remark)),
+        watch=None if numbers is None else numbers.watch,
     )  # fmt: skip
     gc.enable()  # it runs for days
-    with _signals(recorder), keys(_pressed(recorder)) as has_keys, recorder:
+    with (
+        _signals(recorder),
+        keys(_pressed(recorder)) as has_keys,
+        nullcontext() if numbers is None else numbers.of(recorder),
+        recorder,
+    ):
         said = _say_what_is_done(recorder, given.keep, has_keys=has_keys)
+        if numbers is not None:
+            note(f"metrics: {numbers.where}")
         is_incomplete = False
         try:
             for saved in recorder.events():
                 target.write(_line(saved, format))
                 is_incomplete |= bool(saved.trouble)
+                if numbers is not None:
+                    numbers.saved(saved)
         finally:
             _say_what_was_seen(recorder, said)
     is_incomplete |= any(
@@ -240,6 +253,12 @@ def _options() -> list[CommandOption]:
         CommandOption(
             ["--logdir"], required=True, metavar="DIR", section=_WHERE,
             help="Log folder; each event becomes a run plugins/profile/RUN in it.",
+        ),
+        CommandOption(
+            ["--metrics"], default=None, metavar="[HOST:]PORT", section=_WHERE,
+            help="Serve step times, shares, memory and the cost of recording for Prometheus at "
+            "http://HOST:PORT/metrics; port 0 takes a free one. Without HOST only for this "
+            "machine. [default: do not]",
         ),
         CommandOption(
             ["--overhead-check"], default="10s", metavar="TIME", section=_HOW,

@@ -30,6 +30,7 @@ class Observed:
         overhead: Cost of recording for the program; None if it was not measured.
         trouble: Why the worker is not recorded now; empty if it is recorded.
         is_limited: Whether the memory limit of the program is the reason.
+        n_slow: Steps for which the condition held.
     """
 
     way: str
@@ -47,6 +48,7 @@ class Observed:
     overhead: Overhead | None
     trouble: str
     is_limited: bool = False
+    n_slow: int = 0
 
     @property
     def unit(self) -> str:

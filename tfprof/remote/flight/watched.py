@@ -94,7 +94,7 @@ class WatchedWorker:
         self._pace = Pace(settings.interval_seconds)
         self._reported: dict[str, StepSeen] = {}
         self._span_ns: tuple[int, int] | None = None
-        self._observed_ns = self._n_snapshots = self.n_unclear = 0
+        self._observed_ns = self._n_snapshots = self.n_unclear = self._n_slow = 0
         self._paused_seconds = self._gone_seconds = self._lost_at = 0.0
         self._n_asked = self._n_answered = 0
         self._answer_seconds = self._asked = 0.0
@@ -137,7 +137,7 @@ class WatchedWorker:
             self._way, (last - first) / 1e9, min(percent, 100.0), self._paused_seconds,
             self._gone_seconds, self._n_snapshots, self._history.n_steps, self.n_unclear,
             self.ring.n_bytes, self._pace.seconds, self._bytes_now, self._bytes_before,
-            self._overhead, self.trouble, self._is_limited,
+            self._overhead, self.trouble, self._is_limited, self._n_slow,
         )  # fmt: skip
 
     def wait_settled(self, timeout_seconds: float) -> bool:
@@ -195,7 +195,7 @@ class WatchedWorker:
             if self.has_begun:
                 self._resume()
             else:
-                self.has_begun = True
+                self.has_begun, self.trouble = True, ""
                 self._settle(is_recording=True)
                 if self._settings.overhead_seconds:
                     self._overhead = Overhead(trouble="the program ended before")
@@ -394,6 +394,7 @@ class WatchedWorker:
             self._settings.say(f"{self.address}: {step}")  # how long it took in the end
         else:
             self.ring.hold(step.begin_ns)
+            self._n_slow += 1
         text = f"{step} on {self.address}: {when}"
         self._happened(text, step, is_condition=True, is_end=is_end)
 
