@@ -46,7 +46,7 @@ class Metrics:
         has_condition: Whether the recorder has a condition, so that slow steps are counted.
 
     Raises:
-        UsageError: ``listen`` is no address.
+        UsageError: ``listen`` is not an address.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import logging
 import socket
 import threading
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from http import HTTPStatus
 
 from tfprof.errors import UsageError
 from tfprof.remote.addresses import Address, address_of
+
+_log = logging.getLogger("tfprof")
 
 PATH = "/metrics"
 _LOCAL = "127.0.0.1"
@@ -34,7 +37,7 @@ def listening_address(text: str | int) -> Address:
     Port 0 takes any free one.
 
     Raises:
-        UsageError: It is no address, such as a bare host.
+        UsageError: It is not an address, such as a host without a port.
     """
     host, colon, port = str(text).strip().rpartition(":")
     local = host or _LOCAL
@@ -160,7 +163,11 @@ class MetricsServer:
             return _response(HTTPStatus.METHOD_NOT_ALLOWED, extra="allow: GET, HEAD\r\n")
         if target.partition("?")[0] != PATH:
             return _response(HTTPStatus.NOT_FOUND, body=f"metrics are at {PATH}\n".encode())
-        kind, body = self._answer(headers.get("accept", ""))
+        try:
+            kind, body = self._answer(headers.get("accept", ""))
+        except Exception:  # whatever it is, the next scrape is answered
+            _log.exception("no metrics")
+            return _response(HTTPStatus.INTERNAL_SERVER_ERROR)
         answer = _response(HTTPStatus.OK, kind, body, "vary: accept\r\ncache-control: no-store\r\n")
         return answer[: -len(body)] if method == "HEAD" and body else answer
 

@@ -94,5 +94,6 @@ class WorkerTotals:
             self._of("").add(each)
 
     def _of(self, kind: str) -> StepTimes:
+        kind = kind.strip()
         known = kind in self.kinds or len(self.kinds) < _MOST_KINDS
         return self.kinds.setdefault(kind if known else OTHER_KINDS, StepTimes())
