@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -48,17 +49,21 @@ EACH_40TH_SLEEPS = PROGRAM.replace(
 ).replace("import tensorflow as tf\n", "import tensorflow as tf\nimport tfprof\n")  # fmt: skip
 
 IN_PROCESS = """
-import sys, time
+import re, sys, time, urllib.request
 import tensorflow as tf
 import tfprof
 
 x = tf.ones((64, 64))
-with tfprof.capture.Recorder(sys.argv[1], keep=30, interval=0.3) as recorder:
+with tfprof.capture.Recorder(sys.argv[1], keep=30, interval=0.3, metrics=0) as recorder:
     for number in range(400):
         with tfprof.capture.step(number):
             x = tf.linalg.matmul(x, x) * 0.01
         if number == 100:
             assert recorder.save("asked").folder == recorder.runs[0].folder
+            text = urllib.request.urlopen(recorder.metrics_url, timeout=10).read().decode()
+            (steps,) = re.findall('_seconds_count{.*} (.*)', text)
+            assert "tfprof_runs_total 1" in text and 90 < int(steps) <= 101, text
+            assert "cpu_seconds" not in text  # which is the program's
     raise ValueError("a loss of nan")
 """
 
@@ -78,9 +83,9 @@ def command(program, tmp_path):
     """Starts ``tfprof record`` and waits until it records."""
     started = []
 
-    def start():
+    def start(*more):
         arguments = ["record", program.address, "--logdir", str(tmp_path), "--interval", "300ms",
-                     "--overhead-check", "0s"]  # fmt: skip
+                     "--overhead-check", "0s", *more]  # fmt: skip
         process = subprocess.Popen(
             [sys.executable, "-m", "tfprof", *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -186,6 +191,27 @@ def test_signals(program, command):
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 0 and "% of one CPU core" in said
+
+
+def test_metrics_while_it_records(program, command):
+    process = command("--metrics", "0")
+    said = ""
+    with at_most(process):
+        while "metrics: http://127.0.0.1:" not in said:
+            said = process.stderr.readline()
+            assert said
+        steps = 0
+        while steps < 20:
+            with urllib.request.urlopen(said.split()[-1], timeout=10) as answer:
+                text = answer.read().decode()
+            counted = re.search(rf'_count{{worker="{program.address}",kind="train"}} (\d+)', text)
+            steps = int(counted[1]) if counted else 0
+            time.sleep(0.05)
+    process.send_signal(signal.SIGUSR1)
+    next_line(process)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 0 and "Traceback" not in said
 
 
 def test_ctrl_c_twice(program, command, tmp_path):

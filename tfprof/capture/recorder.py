@@ -70,6 +70,7 @@ class Recorder:
         self._runs: list[Saved] = []
         self._is_over = True
         self._listen, self._ending = metrics, ExitStack()
+        self._metrics_url: str | None = None
         self._metrics = self._new_metrics()
         self._make(port=1)  # finds what is wrong before anything starts
 
@@ -77,6 +78,11 @@ class Recorder:
     def runs(self) -> tuple[Saved, ...]:
         """The runs so far, with their reasons."""
         return tuple(self._runs)
+
+    @property
+    def metrics_url(self) -> str | None:
+        """Where metrics are served; None if they are not."""
+        return self._metrics_url
 
     def save(self, reason: str, *, timeout: float | None = None) -> Saved | None:
         """Write the kept seconds now.
@@ -114,7 +120,7 @@ class Recorder:
         self._flight = self._make(self._server.port)
         with ExitStack() as ending:
             if self._metrics is not None:
-                self._serve(self._metrics.of(self._flight), ending)
+                self._metrics_url = _served(self._metrics.of(self._flight), ending)
             ending.enter_context(self._flight)
             self._ending = ending.pop_all()
         self._is_over = False
@@ -145,15 +151,6 @@ class Recorder:
         has_condition = self._when is not None
         return Metrics(self._listen, is_own_process=False, has_condition=has_condition)
 
-    @staticmethod
-    def _serve(metrics: Metrics, ending: ExitStack) -> None:
-        try:
-            ending.enter_context(metrics)
-        except UsageError as error:  # ranks of a job on one machine have the same port
-            _log.warning("there are no metrics: %s", error)
-        else:
-            _log.info("metrics: %s", metrics.where)
-
     def _make(self, port: int) -> FlightRecorder:
         from tfprof.remote.flight import FlightRecorder
 
@@ -182,3 +179,17 @@ class Recorder:
             with self._changed:
                 self._is_over = True
                 self._changed.notify_all()
+
+
+def _served(metrics: Metrics, ending: ExitStack) -> str | None:
+    """Where metrics are served until the end; None if the address is in use.
+
+    Ranks of a job on one machine have the same port, and go on without metrics.
+    """
+    try:
+        ending.enter_context(metrics)
+    except UsageError as error:
+        _log.warning("there are no metrics: %s", error)
+        return None
+    _log.info("metrics: %s", metrics.where)
+    return metrics.url

@@ -3,6 +3,7 @@
 import socket
 import time
 import urllib.request
+from contextlib import ExitStack
 
 import pytest
 from prometheus_client.openmetrics import parser
@@ -10,6 +11,7 @@ from prometheus_client.openmetrics import parser
 from tests.deadlines import next_line
 from tests.remote.flight.snapshots import MS, snapshot
 from tests.remote.programs import PROGRAM, Forked
+from tfprof.capture.recorder import _served
 from tfprof.remote.flight import FlightRecorder, sessions
 from tfprof.remote.flight.history import History, Window
 from tfprof.remote.flight.observed import Observed
@@ -193,6 +195,13 @@ def test_a_snapshot_that_cannot_be_examined_is_logged_and_others_are(metrics, mo
     time.sleep(0.05)
     metrics.watch(of_steps("train"))
     examined(metrics)
+
+
+def test_a_program_goes_on_without_metrics_if_their_address_is_in_use(metrics, caplog):
+    busy = Metrics(metrics.url.split("/")[2])
+    with ExitStack() as ending:
+        assert _served(busy, ending) is None
+    assert "there are no metrics" in caplog.text and "cannot be used" in caplog.text
 
 
 RESTARTED = PROGRAM.replace(

@@ -64,10 +64,15 @@ class Metrics:
         self._thread = threading.Thread(target=self._examine, name="tfprof-figures", daemon=True)
 
     @property
+    def url(self) -> str:
+        """Address of the metrics; with its port from the start on."""
+        return self._server.url
+
+    @property
     def where(self) -> str:
-        """Address of the metrics, and who reaches it; the port is known from the start on."""
+        """The same, for users, and whether other machines may reach it."""
         others = "" if self._server.is_local else ", which other machines may reach"
-        return f"{self._server.url}{others}"
+        return f"{self.url}{others}"
 
     def of(self, recorder: FlightRecorder) -> Metrics:
         """Also serve what the recorder reports of its workers."""
