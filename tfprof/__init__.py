@@ -175,6 +175,7 @@ def __getattr__(name: str) -> Any:
         "doctor",
         "keras",
         "tools",
+        "trackers",
     ):  # tfprof.tools.overview needs no import of its own
         return importlib.import_module(f"tfprof.{name}")
     home = _HOME.get(name)

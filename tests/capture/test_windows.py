@@ -121,3 +121,20 @@ def test_batches_of_keras(tmp_path: Path) -> None:
 def test_numbers_that_make_no_sense(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         Windows(tmp_path, **wrong)
+
+
+def test_runs_are_handed_over_and_errors_of_the_receiver_end_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    received = []
+
+    def log(run: Any, number: int) -> None:
+        received.append((number, tfprof.tools.overview(run).table("steps").to_rows()))
+        raise ConnectionError("the tracker is gone")
+
+    with tfprof.capture.every(tmp_path, every=4, length=2, on_run=log):
+        work(1, 10)
+    assert [number for number, _ in received] == [4, 8]
+    assert all(len(rows) for _, rows in received)
+    assert "log: ConnectionError: the tracker is gone; the program goes on" in caplog.text
+    assert runs(tmp_path) == ["step_000000004", "step_000000008"]

@@ -17,6 +17,7 @@ from tfprof.capture.eager.keras_fit import (
     callback_class,
     is_keras_2,
 )
+from tfprof.capture.on_run import OnRun, hand_over
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
 from tfprof.capture.windows import Windows
@@ -50,6 +51,8 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         length: Number of batches each time.
         most_runs: Number of these runs to keep.
         most_bytes: Limit on the size of all of them.
+        on_run: Receives each run and the number of its first batch, such as
+            ``tfprof.trackers.log_to_mlflow``; the training waits for it. Its errors are logged.
 
     Raises:
         UsageError: ``batches`` is not such a range, the folder is on another machine, or Keras has
@@ -66,6 +69,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         length: int = 5,
         most_runs: int | None = 10,
         most_bytes: int | None = None,
+        on_run: OnRun | None = None,
     ) -> None:
         super().__init__()
         known = backends()
@@ -79,13 +83,14 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
             if logdir is None:
                 raise UsageError("KerasCallback: every needs a log folder for its runs")
             self._windows = Windows(
-                logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes
-            )
+                logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes,
+                on_run=on_run,
+            )  # fmt: skip
             batches = None
         self._first, self._last = (0, 0) if batches is None else batch_range("batches", batches)
         self._logdir = None if logdir is None else local_folder(logdir)
         self._options = CaptureOptions() if options is None else options
-        self._batches, self._every = batches, every or 0
+        self._batches, self._every, self._on_run = batches, every or 0, on_run
         self._is_guarded = self._is_keras_2 = False
         self._step: step | None = None
         self._capture: Capture | None = None
@@ -180,6 +185,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
                     self._windows.end_window()
                 elif self._capture is not None:
                     self._capture.stop()
+                    hand_over(self._capture, self._first, self._on_run)
 
     @staticmethod
     @contextlib.contextmanager

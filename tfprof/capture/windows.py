@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tfprof.capture import steps
+from tfprof.capture.on_run import OnRun, hand_over
 from tfprof.capture.session import Capture
 from tfprof.core.text.wording import plural
 from tfprof.errors import TfprofError, UsageError
@@ -36,6 +37,8 @@ class Windows:
         options: What to record; without delay, duration and name.
         most_runs: Number of runs to keep; the oldest are removed. None for all.
         most_bytes: Limit on the size of all of them; the latest always stays.
+        on_run: Receives each run and the number of its first step, such as
+            ``tfprof.trackers.log_to_mlflow``; the program waits for it. Its errors are logged.
 
     Attributes:
         options: What the next window records.
@@ -53,6 +56,7 @@ class Windows:
         *,
         most_runs: int | None = 10,
         most_bytes: int | None = None,
+        on_run: OnRun | None = None,
     ) -> None:
         for name, number in (("every", every), ("length", length)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
@@ -64,7 +68,7 @@ class Windows:
             raise UsageError("windows are captured by steps: leave out delay, duration, session_id")
         self._logdir = local_folder(logdir)
         self._every, self._length = every, length
-        self._kept = KeptRuns(most_runs, most_bytes)
+        self._kept, self._on_run = KeptRuns(most_runs, most_bytes), on_run
         self._lock = threading.RLock()
         self._n_begun, self._next, self._n_left = 0, every, 0
         self._is_over = False
@@ -105,6 +109,7 @@ class Windows:
             capture, self._capture = self._capture, None
             if capture is None:
                 return
+            number = self._next - self._every
             wanted = self._logdir.absolute() / "plugins" / "profile" / capture.options.session_id
             before = _files(wanted)
             with _going_on("a window is lost"):
@@ -113,6 +118,8 @@ class Windows:
                 if capture.folder is not None:
                     new = _files(capture.folder) - (before if capture.folder == wanted else set())
                     self._kept.add(capture.folder, new)
+        if capture.folder is not None:
+            hand_over(capture, number, self._on_run)
 
     def stop(self) -> None:
         """End all windows, and save the recording of the last one so far."""
@@ -156,6 +163,7 @@ def every(
     *,
     most_runs: int | None = 10,
     most_bytes: int | None = None,
+    on_run: OnRun | None = None,
 ) -> Windows:
     """Capture some steps at regular intervals until ``stop()``, or the end of a block.
 
@@ -164,7 +172,9 @@ def every(
     Raises:
         UsageError: There are windows in this process already.
     """
-    windows = Windows(logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes)
+    windows = Windows(
+        logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes, on_run=on_run
+    )
     steps.begin_windows(windows)
     return windows
 

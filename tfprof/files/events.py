@@ -89,6 +89,17 @@ def read_events(data: bytes | memoryview | FileParts) -> EventLog:
     return log
 
 
+def event_record(event: bytes) -> bytes:
+    """A record of an event file.
+
+    Args:
+        event: An ``Event``, serialized.
+    """
+    length = len(event).to_bytes(8, "little")
+    sums = [masked(crc32c(data)).to_bytes(_CHECKSUM_BYTES, "little") for data in (length, event)]
+    return length + sums[0] + event + sums[1]
+
+
 def _checked_size(head: bytes | memoryview) -> int | None:
     """The length in the head of a record, or None if its checksum differs."""
     length = bytes(head[:8])
