@@ -64,7 +64,7 @@ def test_wandb_offline(tmp_path):
     assert rows[0]["loss"] == 1.0  # the program's own, at the same step
     for row in rows:
         assert {name: row[name] for name in values} == pytest.approx(values)
-    assert rows[0]["tfprof/report"]["_type"] == "html-file"
+    assert rows[0]["tfprof/report._type"] == "html-file"
     (html,) = tmp_path.glob("wandb/offline-run-*/files/media/html/**/*.html")
     assert html.read_text("utf-8") == report_of(run_of("cpu-keras-fit"))
 
