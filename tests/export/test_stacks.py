@@ -14,6 +14,7 @@ from tfprof.core.columns.stacks import SampleType, StackFrame, StackTree
 from tfprof.core.wire import messages as pb
 from tfprof.export.callgrind import callgrind_chunks
 from tfprof.export.collapsed import collapsed_chunks
+from tfprof.export.otlp import otlp_chunks
 from tfprof.export.pprof import pprof_chunks
 from tfprof.export.profiles import stacks_of_profile
 from tfprof.export.speedscope import speedscope_chunks
@@ -193,6 +194,62 @@ def test_labels_of_a_run_name_host_device_and_step():
     assert stacks_of_pprof(content(pprof_chunks(found)), "x").values[1].sum() == times > 0
 
 
+def otlp_profiles(data):
+    """For each resource its profiles: stacks, the outermost call first, attributes, values."""
+    told = pb.Otlp.ProfilesData.FromString(data)
+    known = told.dictionary
+    texts = known.string_table
+    attributes = [
+        (texts[one.key_strindex], one.value.string_value or one.value.int_value)
+        for one in known.attribute_table
+    ]
+
+    def frame(place):
+        (line,) = known.location_table[place].lines
+        function = known.function_table[line.function_index]
+        return texts[function.name_strindex], texts[function.filename_strindex], line.line
+
+    return [
+        [
+            (
+                [frame(at) for at in reversed(known.stack_table[one.stack_index].location_indices)],
+                dict(attributes[at] for at in one.attribute_indices),
+                one.values[0],
+            )
+            for one in profile.samples
+        ]
+        for resource in told.resource_profiles
+        for profile in resource.scope_profiles[0].profiles
+    ]
+
+
+def test_opentelemetry_has_a_profile_of_each_type(stacks):
+    data = content(otlp_chunks(stacks, {"service.name": HOSTILE}, begin_ns=5, duration_ns=6))
+    counts, times = otlp_profiles(data)
+    assert [value for *_, value in counts] == [1, 1, 1, 1, 1]
+    main, work = ("main", "a.py", 3), ("work", "a.py", 12)
+    assert times == [
+        ([main], {"step": "train 1"}, 7),
+        ([main, work], {"step": "train 2", "bytes": 5}, 2),
+        ([main, work, work], {}, 1),
+        ([(HOSTILE, "", 0)], {"step": "train 1", "bytes": 0}, 4),
+        ([main, work], {"step": "train 1", "bytes": 7}, 3),
+    ]
+    told = pb.Otlp.ProfilesData.FromString(data)
+    known, (resource,) = told.dictionary, told.resource_profiles
+    assert resource.resource.attributes[0].value.string_value == HOSTILE
+    profile = resource.scope_profiles[0].profiles[0]
+    assert (profile.time_unix_nano, profile.duration_nano) == (5, 6)
+    unit = profile.sample_type
+    assert known.string_table[unit.type_strindex] == "events"
+    assert known.string_table[unit.unit_strindex] == "count"
+    for table in (known.mapping_table, known.location_table, known.function_table,
+                  known.link_table, known.attribute_table, known.stack_table):  # fmt: skip
+        assert table[0].ByteSize() == 0  # index 0 is none
+    assert known.string_table[0] == "" and len(set(known.string_table)) == len(known.string_table)
+    assert content(otlp_chunks(stacks)) == content(otlp_chunks(stacks))
+
+
 def test_a_profile_as_stacks():
     files = tfprof.demo_files()
     found = stacks_of_profile(tfprof.open_profile(files.graph, files.run_meta, files.op_log))
@@ -222,6 +279,8 @@ def test_whatever_names_are_weights_stay(rows):
     total = int(weights.sum())
     assert stacks_of_collapsed(content(collapsed_chunks(given)), "x").values.sum() == total
     assert stacks_of_pprof(content(pprof_chunks(given)), "x").values.sum() == total
+    [[kept]] = otlp_profiles(content(otlp_chunks(given)))
+    assert sum(value for _, _, value in kept) == total
     _, _, totals = callgrind(content(callgrind_chunks(given)).decode())
     assert totals == [total]
     [profile] = json.loads(content(speedscope_chunks(given, "x")))["profiles"]

@@ -42,6 +42,9 @@ FORMATS = (
     ExportFormat(
         "collapsed", (".collapsed", ".folded"), "stacks", "flamegraph.pl, inferno or speedscope"
     ),
+    ExportFormat(
+        "otlp", (".otlp",), "stacks", "what reads OpenTelemetry's profiles, v1development"
+    ),
     ExportFormat("callgrind", (".callgrind",), "stacks", "kcachegrind or qcachegrind"),
     ExportFormat("csv", (".csv",), "table", "a spreadsheet, pandas or DuckDB"),
     ExportFormat("jsonl", (".jsonl", ".ndjson"), "table", "jq, pandas or DuckDB"),
@@ -185,6 +188,10 @@ def _stack_chunks(stacks: Stacks, form: ExportFormat, title: str, name: str) -> 
         from tfprof.export.collapsed import collapsed_chunks
 
         return collapsed_chunks(stacks)
+    if form.name == "otlp":
+        from tfprof.export.otlp import otlp_chunks
+
+        return otlp_chunks(stacks)
     from tfprof.export.callgrind import callgrind_chunks
 
     return callgrind_chunks(stacks)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _MESSAGES = ("profile", "binary", "text")
 _EXPORTS = (
-    "perfetto", "perfetto-tar", "chrome", "pprof", "speedscope", "collapsed", "callgrind", "csv",
-    "jsonl", "parquet", "arrow",
+    "perfetto", "perfetto-tar", "chrome", "pprof", "speedscope", "collapsed", "callgrind", "otlp",
+    "csv", "jsonl", "parquet", "arrow",
 )  # fmt: skip
 """Names of formats of other programs, listed here so that the help text needs no import."""
 
@@ -242,8 +242,8 @@ command = Command(
             help="profile: one saved profile of all files; several profiles are united. binary, "
             "text: the message of one file. Or a format of another program: "
             f"{', '.join(_EXPORTS)}. [default: the ending of FILE: .pftrace, .tar, .json, .pprof, "
-            ".speedscope.json, .collapsed, .callgrind, .csv, .jsonl, .parquet, .arrow; else one "
-            "file stays what it is (.pbtxt is text), and more become a profile]",
+            ".speedscope.json, .collapsed, .callgrind, .otlp, .csv, .jsonl, .parquet, .arrow; else "
+            "one file stays what it is (.pbtxt is text), and more become a profile]",
         ),
         CommandOption(
             ["--table"], metavar="TABLE", section="Result",

@@ -2345,6 +2345,195 @@ class AdvisorOptionsProto(Message):
         checkers: collections.abc.Mapping[builtins.str, AdvisorOptionsProto.CheckerOption] | None = ...,
     ) -> None: ...
 
+class Otlp(Message):
+    class ProfilesData(Message):
+        @property
+        def resource_profiles(self) -> RepeatedCompositeFieldContainer[Otlp.ResourceProfiles]: ...
+        @property
+        def dictionary(self) -> Otlp.ProfilesDictionary: ...
+        def __init__(
+            self,
+            *,
+            resource_profiles: collections.abc.Iterable[Otlp.ResourceProfiles] | None = ...,
+            dictionary: Otlp.ProfilesDictionary | collections.abc.Mapping[str, typing.Any] | None = ...,
+        ) -> None: ...
+    class ProfilesDictionary(Message):
+        @property
+        def mapping_table(self) -> RepeatedCompositeFieldContainer[Otlp.Mapping]: ...
+        @property
+        def location_table(self) -> RepeatedCompositeFieldContainer[Otlp.Location]: ...
+        @property
+        def function_table(self) -> RepeatedCompositeFieldContainer[Otlp.Function]: ...
+        @property
+        def link_table(self) -> RepeatedCompositeFieldContainer[Otlp.Link]: ...
+        @property
+        def string_table(self) -> RepeatedScalarFieldContainer[builtins.str]: ...
+        @property
+        def attribute_table(self) -> RepeatedCompositeFieldContainer[Otlp.KeyValueAndUnit]: ...
+        @property
+        def stack_table(self) -> RepeatedCompositeFieldContainer[Otlp.Stack]: ...
+        def __init__(
+            self,
+            *,
+            mapping_table: collections.abc.Iterable[Otlp.Mapping] | None = ...,
+            location_table: collections.abc.Iterable[Otlp.Location] | None = ...,
+            function_table: collections.abc.Iterable[Otlp.Function] | None = ...,
+            link_table: collections.abc.Iterable[Otlp.Link] | None = ...,
+            string_table: collections.abc.Iterable[builtins.str] | None = ...,
+            attribute_table: collections.abc.Iterable[Otlp.KeyValueAndUnit] | None = ...,
+            stack_table: collections.abc.Iterable[Otlp.Stack] | None = ...,
+        ) -> None: ...
+    class ResourceProfiles(Message):
+        @property
+        def resource(self) -> Otlp.Resource: ...
+        @property
+        def scope_profiles(self) -> RepeatedCompositeFieldContainer[Otlp.ScopeProfiles]: ...
+        def __init__(
+            self,
+            *,
+            resource: Otlp.Resource | collections.abc.Mapping[str, typing.Any] | None = ...,
+            scope_profiles: collections.abc.Iterable[Otlp.ScopeProfiles] | None = ...,
+        ) -> None: ...
+    class Resource(Message):
+        @property
+        def attributes(self) -> RepeatedCompositeFieldContainer[Otlp.KeyValue]: ...
+        def __init__(
+            self,
+            *,
+            attributes: collections.abc.Iterable[Otlp.KeyValue] | None = ...,
+        ) -> None: ...
+    class ScopeProfiles(Message):
+        @property
+        def scope(self) -> Otlp.InstrumentationScope: ...
+        @property
+        def profiles(self) -> RepeatedCompositeFieldContainer[Otlp.Profile]: ...
+        def __init__(
+            self,
+            *,
+            scope: Otlp.InstrumentationScope | collections.abc.Mapping[str, typing.Any] | None = ...,
+            profiles: collections.abc.Iterable[Otlp.Profile] | None = ...,
+        ) -> None: ...
+    class InstrumentationScope(Message):
+        name: builtins.str
+        version: builtins.str
+        def __init__(
+            self,
+            *,
+            name: builtins.str | None = ...,
+            version: builtins.str | None = ...,
+        ) -> None: ...
+    class Profile(Message):
+        @property
+        def sample_type(self) -> Otlp.ValueType: ...
+        @property
+        def samples(self) -> RepeatedCompositeFieldContainer[Otlp.Sample]: ...
+        time_unix_nano: builtins.int
+        duration_nano: builtins.int
+        def __init__(
+            self,
+            *,
+            sample_type: Otlp.ValueType | collections.abc.Mapping[str, typing.Any] | None = ...,
+            samples: collections.abc.Iterable[Otlp.Sample] | None = ...,
+            time_unix_nano: builtins.int | None = ...,
+            duration_nano: builtins.int | None = ...,
+        ) -> None: ...
+    class ValueType(Message):
+        type_strindex: builtins.int
+        unit_strindex: builtins.int
+        def __init__(
+            self,
+            *,
+            type_strindex: builtins.int | None = ...,
+            unit_strindex: builtins.int | None = ...,
+        ) -> None: ...
+    class Sample(Message):
+        stack_index: builtins.int
+        @property
+        def attribute_indices(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+        @property
+        def values(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+        def __init__(
+            self,
+            *,
+            stack_index: builtins.int | None = ...,
+            attribute_indices: collections.abc.Iterable[builtins.int] | None = ...,
+            values: collections.abc.Iterable[builtins.int] | None = ...,
+        ) -> None: ...
+    class Stack(Message):
+        @property
+        def location_indices(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
+        def __init__(
+            self,
+            *,
+            location_indices: collections.abc.Iterable[builtins.int] | None = ...,
+        ) -> None: ...
+    class Location(Message):
+        @property
+        def lines(self) -> RepeatedCompositeFieldContainer[Otlp.Line]: ...
+        def __init__(
+            self,
+            *,
+            lines: collections.abc.Iterable[Otlp.Line] | None = ...,
+        ) -> None: ...
+    class Line(Message):
+        function_index: builtins.int
+        line: builtins.int
+        def __init__(
+            self,
+            *,
+            function_index: builtins.int | None = ...,
+            line: builtins.int | None = ...,
+        ) -> None: ...
+    class Function(Message):
+        name_strindex: builtins.int
+        filename_strindex: builtins.int
+        def __init__(
+            self,
+            *,
+            name_strindex: builtins.int | None = ...,
+            filename_strindex: builtins.int | None = ...,
+        ) -> None: ...
+    class Mapping(Message):
+        def __init__(
+            self,
+        ) -> None: ...
+    class Link(Message):
+        def __init__(
+            self,
+        ) -> None: ...
+    class KeyValueAndUnit(Message):
+        key_strindex: builtins.int
+        @property
+        def value(self) -> Otlp.AnyValue: ...
+        def __init__(
+            self,
+            *,
+            key_strindex: builtins.int | None = ...,
+            value: Otlp.AnyValue | collections.abc.Mapping[str, typing.Any] | None = ...,
+        ) -> None: ...
+    class KeyValue(Message):
+        key: builtins.str
+        @property
+        def value(self) -> Otlp.AnyValue: ...
+        def __init__(
+            self,
+            *,
+            key: builtins.str | None = ...,
+            value: Otlp.AnyValue | collections.abc.Mapping[str, typing.Any] | None = ...,
+        ) -> None: ...
+    class AnyValue(Message):
+        string_value: builtins.str
+        int_value: builtins.int
+        def __init__(
+            self,
+            *,
+            string_value: builtins.str | None = ...,
+            int_value: builtins.int | None = ...,
+        ) -> None: ...
+    def __init__(
+        self,
+    ) -> None: ...
+
 class ProfileNodeOwn(Message):
     @property
     def input_ports(self) -> RepeatedScalarFieldContainer[builtins.int]: ...
