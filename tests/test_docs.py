@@ -53,6 +53,7 @@ EXECUTED = [
     DOCS / "mfu.md",
     DOCS / "recompiles.md",
     DOCS / "latency.md",
+    DOCS / "metrics.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "adding_a_tool.md",

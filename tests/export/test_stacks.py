@@ -279,7 +279,7 @@ def test_whatever_names_are_weights_stay(rows):
     total = int(weights.sum())
     assert stacks_of_collapsed(content(collapsed_chunks(given)), "x").values.sum() == total
     assert stacks_of_pprof(content(pprof_chunks(given)), "x").values.sum() == total
-    [[kept]] = otlp_profiles(content(otlp_chunks(given)))
+    [kept] = otlp_profiles(content(otlp_chunks(given)))
     assert sum(value for _, _, value in kept) == total
     _, _, totals = callgrind(content(callgrind_chunks(given)).decode())
     assert totals == [total]

@@ -42,9 +42,7 @@ FORMATS = (
     ExportFormat(
         "collapsed", (".collapsed", ".folded"), "stacks", "flamegraph.pl, inferno or speedscope"
     ),
-    ExportFormat(
-        "otlp", (".otlp",), "stacks", "what reads OpenTelemetry's profiles, v1development"
-    ),
+    ExportFormat("otlp", (".otlp",), "stacks", "readers of OpenTelemetry's profiles"),
     ExportFormat("callgrind", (".callgrind",), "stacks", "kcachegrind or qcachegrind"),
     ExportFormat("csv", (".csv",), "table", "a spreadsheet, pandas or DuckDB"),
     ExportFormat("jsonl", (".jsonl", ".ndjson"), "table", "jq, pandas or DuckDB"),

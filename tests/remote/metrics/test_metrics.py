@@ -1,9 +1,11 @@
 """What metrics count and serve: snapshots given by hand, and a program of TensorFlow."""
 
+import re
 import socket
 import time
 import urllib.request
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics import parser
@@ -20,6 +22,7 @@ from tfprof.remote.flight.snapshots import look
 from tfprof.remote.flight.watched import WatchedSnapshot
 from tfprof.remote.metrics import Metrics
 from tfprof.remote.metrics import metrics as metrics_module
+from tfprof.remote.metrics.families import State, families
 from tfprof.remote.metrics.worker_totals import OTHER_KINDS
 from tfprof.testing.xspace_builders import event, host, line
 
@@ -124,6 +127,14 @@ def test_a_damaged_snapshot_counts_and_changes_nothing_else(metrics, caplog):
     assert count(values) == 1
     assert values["tfprof_unreadable_snapshots_total", "a:1"] == 1
     assert not caplog.records
+
+
+def test_the_page_names_all_metrics():
+    state = State(0.0, {}, {}, True, 0, 0, None)
+    page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text("utf-8")
+    endings = {"counter": "_total", "info": "_info"}
+    names = {one.name + endings.get(one.kind, "") for one in families(state)}
+    assert names == set(re.findall(r"`(tfprof_\w+)`", page))
 
 
 def test_the_report_of_the_recorder(metrics):
