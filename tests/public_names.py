@@ -16,10 +16,12 @@ MODULES = (
     "tfprof.keras",
     "tfprof.remote",
     "tfprof.remote.flight",
+    "tfprof.remote.metrics",
     "tfprof.sql",
     "tfprof.testing.builders",
     "tfprof.testing.xspace_builders",
     "tfprof.tools",
+    "tfprof.trackers",
 )
 
 

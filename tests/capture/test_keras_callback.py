@@ -105,6 +105,14 @@ def test_errors_are_warnings_and_the_training_goes_on(tmp_path: Path) -> None:
     assert not one.capture.is_active
 
 
+def test_the_run_is_handed_over_with_its_first_batch(tmp_path: Path) -> None:
+    received = []
+    one = callback(tmp_path, batches=(3, 5), on_run=lambda *given: received.append(given))
+    _, run = fit(one)
+    run()
+    assert received == [(one.capture.run, 3)]
+
+
 @pytest.mark.parametrize("wrong", [0, (3, 2), "3", (1, 2, 3)])
 def test_wrong_ranges(wrong: Any) -> None:
     with pytest.raises(UsageError, match=r"^batches="):

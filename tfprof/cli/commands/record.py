@@ -256,9 +256,9 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--metrics"], default=None, metavar="[HOST:]PORT", section=_WHERE,
-            help="Serve step times, shares, memory and the cost of recording for Prometheus at "
-            "http://HOST:PORT/metrics; port 0 takes a free one. Without HOST only for this "
-            "machine. [default: do not]",
+            help="Serve step times, shares, memory and the cost of recording for Prometheus, at "
+            "/metrics of this port; 0 takes a free one. Without HOST only for this machine. "
+            "[default: do not]",
         ),
         CommandOption(
             ["--overhead-check"], default="10s", metavar="TIME", section=_HOW,

@@ -1,7 +1,7 @@
 """Metrics as text: OpenMetrics 1.0, and the format 0.0.4 of older Prometheus servers.
 
-Both are specified at https://prometheus.io/docs/specs/om/open_metrics_spec/ and
-https://prometheus.io/docs/instrumenting/exposition_formats/.
+Both are specified in the documentation of Prometheus, under "OpenMetrics 1.0" and "Exposition
+formats".
 """
 
 from __future__ import annotations

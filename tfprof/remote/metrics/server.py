@@ -14,6 +14,7 @@ import socket
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
+from urllib.parse import urlunsplit
 
 from tfprof.errors import UsageError
 from tfprof.remote.addresses import Address, address_of
@@ -75,7 +76,7 @@ class MetricsServer:
     @property
     def url(self) -> str:
         """Where the metrics are."""
-        return f"http://{self.address}{PATH}"
+        return urlunsplit(("http", str(self.address), PATH, "", ""))
 
     def start(self) -> None:
         """Listen.
