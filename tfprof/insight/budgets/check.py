@@ -27,7 +27,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.insight.budgets.budget import Budget, Limit
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing
-from tfprof.insight.budgets.quantities import SHARES, shown, stated_in
+from tfprof.insight.budgets.quantities import shown, stated_in
 from tfprof.insight.budgets.subject import Subject
 
 Verdict = Literal["met", "exceeded", "undecided", "missing"]
@@ -251,13 +251,7 @@ def outcome_of(
         )
     old = before.value if before is not None else None
     most = bound.amount + (bound.factor * old if old is not None else 0.0)
-    interval = None
-    if now.is_timed and len(now.values) >= FEWEST:
-        found = interval_of(mean_of(now.values), confidence)
-        least = least_mean(now.values, confidence)
-        interval = found._replace(
-            low=max(found.low, least, 0.0), high=min(found.high, _largest(limit))
-        )
+    interval = now.interval(limit.metric.dimension.most, confidence)
     verdict, why = _verdict(now, before, limit, most, confidence)
     return Outcome(
         subject, limit, verdict, most, now.value, interval, old,
@@ -293,7 +287,7 @@ def _verdict_of_steps(
         return _verdict_of_floor(low, high, now, before)
     if low > 0 or (before is None and least_mean(now.values, confidence) > limit.bound.amount):
         return "exceeded", ""
-    if high <= 0 or (before is None and limit.bound.amount >= _largest(limit)):
+    if high <= 0 or (before is None and limit.bound.amount >= limit.metric.dimension.most):
         return "met", ""
     return "undecided", _TOO_NOISY
 
@@ -311,10 +305,6 @@ def _verdict_of_floor(
         return "met", ""
     is_open = now.at_least or (before is not None and before.at_least)
     return "undecided", "not all of it could be counted" if is_open else _TOO_NOISY
-
-
-def _largest(limit: Limit) -> float:
-    return 1.0 if limit.metric.dimension in SHARES else math.inf
 
 
 def _shifted(mean: Mean, by: float) -> Mean:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tfprof.core.columns.frames import Frame
+from tfprof.core.columns.intervals import FEWEST, Interval, interval_of, least_mean, mean_of
 
 MOST_CONTRIBUTORS = 3
 
@@ -48,6 +49,19 @@ class Measured:
     def value(self) -> float:
         """The number, or the mean of the steps."""
         return sum(self.values) / len(self.values)
+
+    def interval(self, most: float, confidence: float) -> Interval | None:
+        """The interval of the mean of steps; None for exact numbers and for a single step.
+
+        Args:
+            most: The most that the metric can be.
+            confidence: How often the interval holds the true mean.
+        """
+        if not self.is_timed or len(self.values) < FEWEST:
+            return None
+        found = interval_of(mean_of(self.values), confidence)
+        low = max(found.low, least_mean(self.values, confidence), 0.0)
+        return found._replace(low=low, high=min(found.high, most))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class Dimension:
         scale: Value of each unit in that unit.
         example: A limit, for messages.
         is_floor: Whether larger numbers are better, so that limits are lower limits.
+        most: The most that a number can be.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Dimension:
     scale: dict[str, float]
     example: str
     is_floor: bool = False
+    most: float = math.inf
 
     @property
     def sign(self) -> str:
@@ -52,8 +54,8 @@ BYTES = Dimension(
 TIME = Dimension(
     "a time", "µs", {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}, "<= 25 ms"
 )
-SHARE = Dimension("a share of the step", "", {"%": 0.01}, "<= 5 %")
-UTILIZATION = Dimension("a utilization", "", {"%": 0.01}, ">= 40 %", is_floor=True)
+SHARE = Dimension("a share of the step", "", {"%": 0.01}, "<= 5 %", most=1.0)
+UTILIZATION = Dimension("a utilization", "", {"%": 0.01}, ">= 40 %", is_floor=True, most=1.0)
 SHARES = (SHARE, UTILIZATION)
 
 
