@@ -145,14 +145,26 @@ def _test(values: Float64Array) -> tuple[float, int]:
 
 def scored(values: Float64Array) -> Float64Array:
     """Distances from the median, in robust standard deviations, cut off."""
-    off = values - np.median(values)
-    spread = float(np.median(np.abs(off))) * _NORMAL
-    if not spread:  # most are equal
-        spread = float(np.abs(off).mean())
+    median, spread = _middle(values)
     if not spread:
         return np.zeros(len(values))
-    scores: Float64Array = np.clip(off / spread, -_CUT, _CUT)
+    scores: Float64Array = np.clip((values - median) / spread, -_CUT, _CUT)
     return scores
+
+
+def without_outliers(values: Float64Array) -> Float64Array:
+    """The values, those far from the median no farther than scores are cut off."""
+    median, spread = _middle(values)
+    kept: Float64Array = np.clip(values, median - _CUT * spread, median + _CUT * spread)
+    return kept
+
+
+def _middle(values: Float64Array) -> tuple[float, float]:
+    """The median, and the standard deviation from the median absolute deviation."""
+    median = float(np.median(values))
+    off = np.abs(values - median)
+    # If most are equal, the mean deviation is what there is.
+    return median, float(np.median(off)) * _NORMAL or float(off.mean())
 
 
 def _best(scores: Float64Array) -> tuple[Float64Array, npt.NDArray[np.int64]]:
@@ -161,6 +173,37 @@ def _best(scores: Float64Array) -> tuple[Float64Array, npt.NDArray[np.int64]]:
     Args:
         scores: Shape (orders, n).
     """
+    ratio, places = _ratios(scores)
+    best = ratio.argmax(axis=1)
+    return ratio[np.arange(len(scores)), best], places[best]
+
+
+def likely_places(values: Float64Array, confidence: float) -> tuple[int, int]:
+    """The first and last place where the new level of a stretch with one change may begin.
+
+    These are the ends of the smallest set of places that holds the true one with this probability,
+    if all were as likely before (Smith, 1975, Biometrika 62, for normal values of unknown levels
+    and deviation).
+
+    Args:
+        values: Values of both levels, shape (n runs,).
+        confidence: The probability.
+    """
+    scores = scored(values)
+    ratio, places = _ratios(scores[None])
+    n = len(scores)
+    r = _correlation(scores, int(places[ratio[0].argmax()]))
+    weight = (1 - r) / (1 + r)
+    log_odds = weight * ratio[0] * (n - 2) / (2 * n) - np.log(places * (n - places)) / 2
+    odds = np.exp(log_odds - log_odds.max())
+    order = np.argsort(-odds, kind="stable")
+    held = np.cumsum(odds[order]) / odds.sum()
+    kept = places[order[: int(np.searchsorted(held, confidence)) + 1]]
+    return int(kept.min()), int(kept.max())
+
+
+def _ratios(scores: Float64Array) -> tuple[Float64Array, npt.NDArray[np.int64]]:
+    """The log likelihood ratio of each split of each row, and the places of splits."""
     n = scores.shape[1]
     places = np.arange(SHORTEST, n - SHORTEST + 1)
     sums = np.cumsum(scores, axis=1)
@@ -170,9 +213,8 @@ def _best(scores: Float64Array) -> tuple[Float64Array, npt.NDArray[np.int64]]:
     between = apart**2 * (places * (n - places) / n)
     total = np.einsum("ij,ij->i", scores, scores)[:, None] - whole**2 / n
     within = np.maximum(total - between, 1e-9 * np.maximum(total, 1e-300))
-    ratio = n * np.log1p(between / within)
-    best = ratio.argmax(axis=1)
-    return ratio[np.arange(len(scores)), best], places[best]
+    ratio: Float64Array = n * np.log1p(between / within)
+    return ratio, places
 
 
 def _correlation(scores: Float64Array, place: int) -> float:
