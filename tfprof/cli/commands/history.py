@@ -26,6 +26,7 @@ from tfprof.files.remote.path import RemotePath, as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
+    from tfprof.core.text.claims import Claim
     from tfprof.insight.history.record import RunRecord
     from tfprof.insight.history.store import Store
 
@@ -102,7 +103,7 @@ def _answer(
         watch.stage("looking for changes")
         found = [found_in(series, metrics) for series in series_of(records)]
         every = [(one, change) for one in found for change in changes_in_order(one)]
-        causes = {}
+        causes: dict[int, Sequence[Claim]] = {}
         for number, (one, change) in enumerate(every):
             if compare and change.metric == "step_time" and len(causes) < _MOST_COMPARED:
                 watch.stage("comparing runs")

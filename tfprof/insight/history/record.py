@@ -136,7 +136,11 @@ def found_runs(paths: Sequence[str | os.PathLike[str]]) -> list[FoundRun]:
 
 
 def record_of(
-    found: FoundRun, program: str = "", commit: str = "", labels: Mapping[str, str] | None = None
+    found: FoundRun,
+    program: str = "",
+    commit: str = "",
+    labels: Mapping[str, str] | None = None,
+    subject: Subject | None = None,
 ) -> RunRecord:
     """Read a run.
 
@@ -145,13 +149,15 @@ def record_of(
         program: What it ran; empty for what it tells.
         commit: Commit of the program.
         labels: What to note.
+        subject: The same run, if it has been opened.
 
     Raises:
         InputError: It cannot be read, or is none.
     """
     digest = found.digest()
-    [opened, *_] = open_paths([found.path])
-    subject = subject_of(opened, [found.path])
+    if subject is None:
+        [opened, *_] = open_paths([found.path])
+        subject = subject_of(opened, [found.path])
     record = RunRecord(
         digest, found.name, program or _program(found, subject), _time_in(found.name), "", "",
         commit=commit, source=found.source, labels=labels or {}, figures=key_figures(subject),

@@ -119,7 +119,7 @@ class Store:
             MalformedProfileError: It is damaged.
         """
         with self._reading() as connection:
-            parts: dict[str, dict[str, dict[str, Any]]] = {}
+            parts: dict[str, dict[str, Any]] = {}
             for table in ("versions", "labels"):
                 for run, name, value in connection.execute(f"select * from {table}").fetchall():
                     parts.setdefault(run, {}).setdefault(table, {})[name] = value
