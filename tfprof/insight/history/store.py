@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from tfprof.captures.run.table import Column, Table
 from tfprof.core.columns.described import Described
 from tfprof.errors import (
     InputError,
@@ -34,6 +35,7 @@ WAIT_SECONDS: Final = 20.0
 _PLACES: Final = "select run, min(source) from sources where run <> '' group by run"
 _MARK: Final = "tfprof_history"
 _MAGIC: Final = slice(8, 12), b"DUCK"
+_KINDS: Final[dict[str, Literal["string", "boolean"]]] = {"string": "string", "bool": "boolean"}
 _TYPES: Final = {"string": "varchar", "int64": "bigint", "float64": "double", "bool": "boolean"}
 
 TABLES: Final[dict[str, tuple[str, tuple[Described, ...]]]] = {
@@ -156,8 +158,7 @@ class Store:
             return
         with self._writing() as connection:
             connection.begin()
-            for one in records:
-                _add(connection, one)
+            _add(connection, records)
             _insert(connection, "sources", [(name, *row) for name, row in sources.items()])
             connection.commit()
 
@@ -267,33 +268,51 @@ def _check(connection: Any, path: str, *, read_only: bool) -> None:
         )
 
 
-def _add(connection: Any, one: RunRecord) -> None:
-    known = connection.execute('select "commit" from runs where run = ?', [one.id]).fetchall()
-    if not known:
-        _insert(connection, "runs", [(
-            one.id, one.name, one.program, one.began_ns, one.machine, one.hardware, one.framework,
-            one.commit,
-        )])  # fmt: skip
-        _insert(connection, "figures", [
-            (one.id, each.name, each.unit, each.value, each.low, each.high, each.n_steps,
-             each.at_least, each.remark, each.unknown) for each in one.figures.values()
-        ])  # fmt: skip
-        _insert(connection, "versions", [(one.id, *item) for item in one.versions.items()])
-    elif one.commit:
-        connection.execute('update runs set "commit" = ? where run = ?', [one.commit, one.id])
-    for label in one.labels:
-        connection.execute("delete from labels where run = ? and label = ?", [one.id, label])
-    _insert(connection, "labels", [(one.id, *item) for item in one.labels.items()])
+def _add(connection: Any, records: Sequence[RunRecord]) -> None:
+    known = {run for (run,) in connection.execute("select run from runs").fetchall()}
+    new: dict[str, RunRecord] = {}
+    again: list[RunRecord] = []
+    for one in records:
+        if one.id in known or one.id in new:
+            again.append(one)
+        else:
+            new[one.id] = one
+    _insert(connection, "runs", [
+        (one.id, one.name, one.program, one.began_ns, one.machine, one.hardware, one.framework,
+         one.commit) for one in new.values()
+    ])  # fmt: skip
+    _insert(connection, "figures", [
+        (one.id, each.name, each.unit, each.value, each.low, each.high, each.n_steps,
+         each.at_least, each.remark, each.unknown)
+        for one in new.values() for each in one.figures.values()
+    ])  # fmt: skip
+    for table in ("versions", "labels"):
+        rows = [(one.id, *item) for one in new.values() for item in getattr(one, table).items()]
+        _insert(connection, table, rows)
+    for one in again:
+        if one.commit:
+            connection.execute(
+                'update runs set "commit" = ? where run = ?', [_text(one.commit), one.id]
+            )
+        for item in one.labels.items():
+            name, value = map(_text, item)
+            connection.execute("delete from labels where run = ? and label = ?", [one.id, name])
+            connection.execute("insert into labels values (?, ?, ?)", [one.id, name, value])
 
 
 def _insert(connection: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows at once; places that were read before are replaced."""
     if not rows:
         return
-    if table == "sources":
-        connection.executemany("delete from sources where source = ?", [row[:1] for row in rows])
-    marks = ", ".join("?" * len(rows[0]))
+    columns = tuple(
+        Column(one.name, one.name, _KINDS.get(one.type, "number")) for one in TABLES[table][1]
+    )
     clean = [tuple(_text(each) if isinstance(each, str) else each for each in row) for row in rows]
-    connection.executemany(f"insert into {table} values ({marks})", clean)
+    connection.register("added", Table("added", columns, clean))
+    if table == "sources":
+        connection.execute("delete from sources where source in (select source from added)")
+    connection.execute(f"insert into {table} select * from added")
+    connection.unregister("added")
 
 
 def _text(value: str) -> str:
