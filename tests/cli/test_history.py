@@ -127,7 +127,7 @@ def test_the_gate_takes_its_baseline_from_the_runs_since_the_last_change(call, k
     slow = logged(tmp_path / "slow", 60, capture(1500, at=60))
     result = check(call, slow, kept)
     assert result.exit_code == 1
-    assert "step_time exceeds its limit: 1.5 ms" in result.stdout
+    assert "step_time exceeds its limit: 1.50 ms" in result.stdout
     assert check(call, slow, kept, "--format", "github").stdout.startswith("::error")
     report = json.loads(check(call, slow, kept, "--format", "json").stdout)
     [step] = [one for one in report["limits"] if one["metric"] == "step_time"]

@@ -37,7 +37,7 @@ def capture(step_us, *, at=0, machine="vm", version="0.10.1", name="train"):
     for step in range(8):
         length = step_us + step % 3
         made.append(event(name, begin * US, length * US, step_num=step, _r=1))
-        made.append(event("a:MatMul", begin * US, (length - 5) * US))
+        made.append(event("a:MatMul", begin * US, length * 19 * US // 20))
         begin += length
     return xspace(
         host(line(*made)),

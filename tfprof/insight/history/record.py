@@ -12,7 +12,9 @@ from datetime import datetime, timezone
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.recording import recording
+from tfprof.captures.read.xspace import DAMAGED
 from tfprof.captures.run.run import Run
+from tfprof.errors import MalformedProfileError
 from tfprof.files.disk import files_below, is_folder, read_file, state_of, unreadable
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
 from tfprof.files.run_folder import capture_files, runs
@@ -152,17 +154,27 @@ def record_of(
         subject: The same run, if it has been opened.
 
     Raises:
-        InputError: It cannot be read, or is none.
+        InputError: It cannot be read, or only in part, or is none.
     """
     digest = found.digest()
     if subject is None:
         [opened, *_] = open_paths([found.path])
         subject = subject_of(opened, [found.path])
+    if subject.run is not None:
+        _refuse_damaged(subject.run)
     record = RunRecord(
         digest, found.name, program or _program(found, subject), _time_in(found.name), "", "",
         commit=commit, source=found.source, labels=labels or {}, figures=key_figures(subject),
     )  # fmt: skip
     return record if subject.run is None else _with_surroundings(record, subject.run)
+
+
+def _refuse_damaged(run: Run) -> None:
+    """Refuse captures with unreadable parts: their numbers are those of the rest."""
+    for host in run.hosts:
+        for notice in host.space.notices:
+            if notice.code == DAMAGED:
+                raise MalformedProfileError(str(notice))
 
 
 def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
