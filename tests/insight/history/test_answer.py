@@ -142,3 +142,13 @@ def test_the_level_since_the_last_change_predicts_the_next_run():
         4, None,
     )  # fmt: skip
     assert expected(series, "peak_memory", 0.99).level is None
+
+
+def test_a_level_is_never_below_nothing():
+    result = answer(history([0.1, 40.0, 0.1, 9.0]))
+    [row] = result.to_rows("levels")
+    assert row["low"] == 0.0
+
+
+def test_one_run_has_no_chart():
+    assert not answer(history([10.0])).charts

@@ -193,7 +193,7 @@ command = Command(
         CommandOption(
             ["--program"], metavar="NAME", section=_KEPT,
             help="What new runs ran: only runs of one program are compared. [default: the folder "
-            "above the log and the names of the steps]",
+            "above the log, the steps, and the functions that they call]",
         ),
         CommandOption(
             ["metrics", "--metric"], metavar="NAMES", multiple=True, section=_SHOWN,

@@ -226,6 +226,8 @@ def _charts(found: Found) -> Iterator[Chart]:
         if not changes and metric != "step_time":
             continue
         places, values = found.series.known(metric)
+        if len(values) < 2:
+            continue
         unit = found.series.unit(metric)
         yield Chart(
             f"{metric}-{found.series.name}", "line", f"{metric} of {found.series.name}", "run",
@@ -255,6 +257,7 @@ def _rows_of_levels(found: Found) -> Iterator[tuple[Cell, ...]]:
         low, high = (None, None)
         if metric not in EXACT and len(own) > 1:
             low, _, high = interval_of(level)
+            low = max(low, 0.0)
         yield (metric, series.name, values[-1], level.value, low, high, series.unit(metric),
                len(own), len(values))  # fmt: skip
 

@@ -39,10 +39,11 @@ def baseline_of(record: RunRecord, records: Sequence[RunRecord], path: str) -> S
             earlier = series.runs[: series.runs.index(record)]
             if earlier:
                 return Series(series.name, earlier)
-            known = ", ".join(sorted({one.program for one in others})) or "none"
+            known = sorted({one.name for one in series_of(others)} - {series.name})
+            only = f", only of {', '.join(known)}" if known else ""
             raise EmptyProfileError(
-                f"{path}: holds no earlier run of {series.name}, only of: {known}. Add some with "
-                "tfprof history --add"
+                f"{path}: holds no earlier run of {series.name}{only}. Add some with tfprof "
+                "history --add"
             )
     raise AssertionError(record)
 

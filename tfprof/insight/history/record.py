@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
+from tfprof.captures.facts.compilations import calls_of_functions
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.recording import recording
@@ -34,7 +35,7 @@ class RunRecord:
     Attributes:
         id: Digest of its files: the same run in two places is one.
         name: Its name in its log folder.
-        program: What it ran: the folder above its log, and the name of its steps.
+        program: What it ran: the folder above its log, its steps, and functions they call.
         began_ns: Start, in ns since 1970; None if neither the run nor its name tells it.
         machine: Names of its machines.
         hardware: Number and type of its devices, and of hosts if there are several.
@@ -194,13 +195,22 @@ def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
 
 
 def _program(found: FoundRun, subject: Subject) -> str:
-    """The folder above the log, and the names of the steps without their numbers."""
-    folder = found.name.rpartition("/")[0]
-    steps: set[str] = set()
+    """The folder above the log, the names of the steps, and the functions that most steps call.
+
+    Runs of two programs with the same names cannot be told apart by these.
+    """
+    parts = [found.name.rpartition("/")[0]]
     if subject.run is not None:
-        steps = {_NUMBER_OF_STEP.sub("", name) for name in subject.steps.names} - {""}
-    parts = [folder, ", ".join(sorted(steps))]
-    return ": ".join(filter(None, parts)) or "program"
+        steps = subject.steps
+        parts.append(", ".join(sorted({_NUMBER_OF_STEP.sub("", name) for name in steps.names})))
+        called = {
+            name
+            for host in subject.run.hosts
+            for name, n_calls in calls_of_functions(host).items()
+            if n_calls and 2 * n_calls >= steps.n_steps
+        }
+        parts.append(", ".join(sorted(called)))
+    return "/".join(dict.fromkeys(filter(None, parts))) or "program"
 
 
 def _time_in(name: str) -> int | None:

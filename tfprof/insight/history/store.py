@@ -42,7 +42,7 @@ TABLES: Final[dict[str, tuple[str, tuple[Described, ...]]]] = {
     "runs": ("one row for each run", (
         Described("run", "string", "", "digest of its files"),
         Described("name", "string", "", "its name in its log folder"),
-        Described("program", "string", "", "what it ran: folder and name of its steps"),
+        Described("program", "string", "", "what it ran: folder, steps, functions"),
         Described("began_ns", "int64", "ns", "its start, since 1970; null if unknown", "host"),
         Described("machine", "string", "", "names of its machines"),
         Described("hardware", "string", "", "number and type of its devices"),
