@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tfprof.insight.history.change_points import FEWEST, change_points
+from tfprof.insight.history.changes import prediction
 
 Find = Callable[[np.ndarray], list[int]]
 N_RUNS, BEFORE = 100, 30
@@ -106,6 +107,15 @@ def shapes(find: Find, n_series: int) -> Iterator[tuple[str, float, float]]:
         yield name, float(np.mean(counts)), float(np.mean(is_right))
 
 
+def gate(kind: str, step: float, n_series: int) -> float:
+    """Share of runs after 30 that exceed what these predict, one of five key figures."""
+    rng, n_above = np.random.default_rng(6), 0
+    for _ in range(n_series):
+        values = 100 * (1 + 0.01 * noise(kind, BEFORE + 1, rng))
+        n_above += values[-1] * (1 + step) > prediction(values[:-1], 1 - 2 * 0.01 / 5).high
+    return n_above / n_series
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -132,6 +142,10 @@ def main() -> None:
         for kind in ("normal", "AR 0.3"):
             share = ever_without_change(find, kind, n_series // 6)
             print(f"  no change, a look after each run, {kind}: {share:.1%} ever", flush=True)
+    for kind in KINDS:
+        shares = [gate(kind, step, 20 * n_series) for step in (0.0, 0.03, 0.05, 0.10)]
+        told = ", ".join(f"{share:.1%}" for share in shares)
+        print(f"gate, {kind} of 1 %: +0, 3, 5, 10 % exceed in {told}", flush=True)
     for n in (1_000, 10_000):
         began = time.perf_counter()
         change_points(np.random.default_rng(0).normal(size=n))

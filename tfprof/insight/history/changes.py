@@ -138,7 +138,7 @@ class Expected:
 
 
 def expected(series: Series, metric: str, confidence: float) -> Expected:
-    """What the last level of a series predicts of another run (Student's prediction interval).
+    """What the last level of a series predicts of another run.
 
     Args:
         series: Earlier runs.
@@ -155,12 +155,24 @@ def expected(series: Series, metric: str, confidence: float) -> Expected:
     if metric in EXACT:
         value = float(own[-1])
         return Expected(n, value, Interval(value, value, value))
-    level = float(own.mean())
     if n < FEWEST // 2:
-        return Expected(n, level, None)
-    spread = float(own.std(ddof=1)) * math.sqrt(1 + 1 / n)
+        return Expected(n, float(own.mean()), None)
+    return Expected(n, float(own.mean()), prediction(own, confidence))
+
+
+def prediction(values: Float64Array, confidence: float) -> Interval:
+    """Where another value like these lies (Student's prediction interval).
+
+    Outliers count in full: a run may be one of them.
+
+    Args:
+        values: At least two values.
+        confidence: How often it lies there.
+    """
+    n, mean = len(values), float(values.mean())
+    spread = float(values.std(ddof=1)) * math.sqrt(1 + 1 / n)
     half = t_quantile((1 + confidence) / 2, n - 1) * spread
-    return Expected(n, level, Interval(level - half, level, level + half))
+    return Interval(mean - half, mean, mean + half)
 
 
 def changed_with(before: RunRecord, after: RunRecord) -> Iterator[str]:
