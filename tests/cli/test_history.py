@@ -35,7 +35,7 @@ def kept(logs, tmp_path_factory):
     return path
 
 
-def test_a_folder_is_read_once_and_its_change_is_told_with_its_cause(call, logs):
+def test_a_folder_is_read_once_and_its_change_is_stated_with_its_cause(call, logs):
     result = call("history", logs)
     assert result.exit_code == 0, result.stderr
     assert "20 new runs read" in result.stderr
@@ -95,7 +95,7 @@ def test_the_tables_of_a_history_are_there_for_questions(call, kept):
 
 def test_what_is_wrong_is_reported(call, kept, logs, tmp_path):
     other = tmp_path / "other.txt"
-    other.write_text("hello, this is no history, only a text")
+    other.write_text("hello, this is a text")
     empty = tmp_path / "empty"
     empty.mkdir()
     for words, code, why in (
@@ -134,7 +134,7 @@ def test_the_gate_takes_its_baseline_from_the_runs_since_the_last_change(call, k
     assert step["baseline"] == pytest.approx(1200, rel=0.02)
 
 
-def test_a_run_that_is_in_the_history_is_no_baseline_of_itself(call, kept, logs):
+def test_a_run_of_the_history_is_never_its_own_baseline(call, kept, logs):
     first = sorted((logs / "plugins" / "profile").iterdir())[0]
     result = check(call, first, kept)
     assert result.exit_code == 4
@@ -145,7 +145,7 @@ def test_a_run_that_is_in_the_history_is_no_baseline_of_itself(call, kept, logs)
     assert "the history has 3 runs since the last change, too few" in result.stdout
 
 
-def test_another_program_and_a_missing_history_are_no_pass(call, kept, tmp_path):
+def test_another_program_or_a_missing_history_never_passes(call, kept, tmp_path):
     other = logged(tmp_path / "other", 60, capture(1200, at=60, name="evaluate"))
     result = check(call, other, kept)
     assert (result.exit_code, "only of train" in result.stderr) == (4, True)

@@ -39,7 +39,7 @@ def test_a_new_machine_explains_a_change_but_machines_that_take_turns_are_never_
     assert [one.name for one in series_of(turns)] == ["train on vm0", "train on vm1"]
 
 
-def test_a_change_is_told_with_its_size_its_runs_its_commits_and_what_else_changed():
+def test_a_change_is_stated_with_its_size_its_runs_its_commits_and_what_else_changed():
     values = stepped(30, 10, 0.10)
     records = [
         record(n, value, commit=f"{n:040x}", versions={"jax": "0.10.1" if n < 30 else "0.10.2"})
@@ -61,7 +61,7 @@ def test_a_change_is_told_with_its_size_its_runs_its_commits_and_what_else_chang
     assert [len(chart.x) for chart in result.charts] == [40]
 
 
-def test_a_fall_is_told_as_one():
+def test_a_fall_is_stated_as_one():
     [claim] = answer(history(stepped(30, 10, -0.10))).claims
     assert "fell by" in claim.text
     assert claim.low < 0.10 < claim.high
@@ -77,16 +77,16 @@ def test_exact_figures_change_at_once_and_from_nothing_without_a_percentage():
     assert "rose, from 0 to 1, with run" in answer([found]).claims[0].text
 
 
-def test_nothing_is_told_of_too_few_runs():
+def test_too_few_runs_have_no_verdict():
     few = answer(history([10.0] * 5))
-    assert "5 runs, too few to tell a change from chance: 12 are needed" in few.verdict[0]
+    assert "5 runs, too few to show a change beyond chance: 12 are needed" in few.verdict[0]
     assert few.claims[0].unknown
     many = answer(history(stepped(40, 0, 0.0)))
     assert "No key figure of train has changed in 40 runs" in many.verdict[0]
     assert "1 run" in answer(history([10.0])).verdict[0]
 
 
-def test_what_a_run_does_not_tell_is_left_out_and_never_zero():
+def test_what_a_run_does_not_hold_is_left_out_and_never_zero():
     values = stepped(30, 10, 0.10)
     values[5], values[7] = None, math.nan
     [found] = history(values)
@@ -103,7 +103,7 @@ def test_runs_without_a_time_come_first_and_are_noted():
     ordered = sorted(records, key=lambda one: one.order)
     assert [one.name for one in ordered] == ["run0001", "run0002", "run0003"]
     result = answer([found_in(series) for series in series_of(ordered)])
-    assert "2 runs tell no time" in result.notes[0].message
+    assert "2 runs have no time" in result.notes[0].message
 
 
 def test_what_could_not_be_read_is_listed():

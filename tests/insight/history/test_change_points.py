@@ -50,7 +50,7 @@ def test_a_level_that_comes_and_goes_has_two_changes():
     assert change_points(values) == [40, 55]
 
 
-def test_what_cannot_be_told_from_chance_is_no_change():
+def test_chance_alone_makes_no_change():
     assert change_points([]) == change_points([1.0]) == change_points([7.0] * 200) == []
     assert change_points(stepped(5, 5, 0.5)[: FEWEST - 1]) == []
     one_bad = stepped(60, 0, 0.0)
@@ -106,3 +106,11 @@ def test_outliers_are_drawn_towards_the_others():
     assert kept[:4].tolist() == [10.0, 10.1, 9.9, 10.0]
     assert 10.1 < kept[4] < 11
     assert without_outliers(np.array([3.0])).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slope_is_a_few_steps_and_comes_to_an_end(seed):
+    slope = 5 * np.clip((np.arange(100) - 30) / 40, 0, 1)
+    places = change_points(100 + slope + np.random.default_rng([4, seed]).normal(size=100))
+    assert 1 <= len(places) <= 5
+    assert all(25 <= place <= 75 for place in places)

@@ -1,4 +1,4 @@
-"""What a capture tells of itself, and which runs lie in a folder."""
+"""What a capture reveals of itself, and which runs lie in a folder."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tfprof.insight.history.record import found_runs, record_of
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 
-def test_a_capture_tells_its_time_machine_versions_and_program(tmp_path):
+def test_a_capture_has_its_time_machine_versions_and_program(tmp_path):
     logged(tmp_path / "logs", 0, capture(1000, machine="worker-7", version="0.10.1"))
     [found] = found_runs([tmp_path / "logs"])
     record = record_of(found, commit="abc", labels={"branch": "main"})

@@ -100,10 +100,10 @@ def test_views_that_pretend_to_be_tables_are_not_read(path, tmp_path):
         Store(path).records()
 
 
-def test_what_is_no_database_is_named(path):
+def test_another_file_is_named(path):
     for content in (b"hello, this is a text and no database at all", b"\x1f\x8b" * 40):
         Path(path).write_bytes(content)
-        with pytest.raises(UnknownFormatError, match="no history"):
+        with pytest.raises(UnknownFormatError, match="not a history"):
             Store(path).records()
 
 

@@ -211,7 +211,7 @@ def _unchanged(found: Found) -> Claim:
     )
     if n_runs < FEWEST:
         words = (
-            "{subject} has {run_count:run}, too few to tell a change from chance: {fewest} are "
+            "{subject} has {run_count:run}, too few to show a change beyond chance: {fewest} are "
             "needed."
         )
     unknown = "" if n_runs >= FEWEST else "too few runs"
@@ -277,5 +277,5 @@ def _notes(found: Sequence[Found], unread: Mapping[str, str]) -> Iterator[Note]:
                    f"{first[0]}: {first[1]}")  # fmt: skip
     n_untimed = sum(one.began_ns is None for each in found for one in each.series.runs)
     if n_untimed:
-        yield Note("warning", f"{plural(n_untimed, 'run')} tell no time: they are sorted by name, "
+        yield Note("warning", f"{plural(n_untimed, 'run')} have no time: they are sorted by name, "
                    "before the others")  # fmt: skip

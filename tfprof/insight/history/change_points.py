@@ -32,7 +32,7 @@ SHORTEST: Final = 3
 """Fewest runs on each side of a change."""
 
 FEWEST: Final = 12
-"""Fewest runs with which a change can be told from chance: of 6 and 6 runs in any order, one in 924
+"""Fewest runs with which a change differs from chance: of 6 and 6 runs in any order, one in 924
 has the 6 smallest first."""
 
 CHANCE: Final = 0.003
@@ -95,6 +95,7 @@ def _confirmed(series: Float64Array, places: list[int]) -> list[int]:
     """The places that also divide the stretches between their neighbours; the weakest go first."""
     most = _WINDOWS[-1] // 2
     tested: dict[tuple[int, int], tuple[float, int]] = {}
+    seen = {tuple(places)}
     while places:
         edges = [0, *places, len(series)]
         best: list[tuple[float, int]] = []
@@ -109,13 +110,10 @@ def _confirmed(series: Float64Array, places: list[int]) -> list[int]:
             del places[weakest]
             continue
         moved = sorted({at for _, at in best})
-        if moved == places or len(moved) < len(places):
-            return moved
-        if all(abs(new - old) < SHORTEST for new, old in zip(moved, places, strict=True)):
-            return moved
-        places = moved
-        if len(tested) > 100 + 20 * len(series):  # places that never settle
+        if moved == places or tuple(moved) in seen:
             return places
+        seen.add(tuple(moved))  # on a slope, places may move to and fro
+        places = moved
     return []
 
 

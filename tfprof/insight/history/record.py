@@ -36,7 +36,7 @@ class RunRecord:
         id: Digest of its files: the same run in two places is one.
         name: Its name in its log folder.
         program: What it ran: the folder above its log, its steps, and functions they call.
-        began_ns: Start, in ns since 1970; None if neither the run nor its name tells it.
+        began_ns: Start, in ns since 1970; None if neither the run nor its name has it.
         machine: Names of its machines.
         hardware: Number and type of its devices, and of hosts if there are several.
         framework: TensorFlow or JAX; empty if unknown.
@@ -149,7 +149,7 @@ def record_of(
 
     Args:
         found: Where it lies.
-        program: What it ran; empty for what it tells.
+        program: What it ran; empty for what its files show.
         commit: Commit of the program.
         labels: What to note.
         subject: The same run, if it has been opened.
@@ -197,7 +197,7 @@ def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
 def _program(found: FoundRun, subject: Subject) -> str:
     """The folder above the log, the names of the steps, and the functions that most steps call.
 
-    Runs of two programs with the same names cannot be told apart by these.
+    Runs of two programs with the same names look the same.
     """
     parts = [found.name.rpartition("/")[0]]
     if subject.run is not None:

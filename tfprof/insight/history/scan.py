@@ -38,7 +38,7 @@ def read_new(
     Args:
         store: The history.
         found: The runs.
-        program: What they ran; empty for what they tell.
+        program: What they ran; empty for what their files show.
         commit: Commit of the program.
         labels: What to note.
         again: Read also what is known, to add a commit and labels.
@@ -80,9 +80,9 @@ def read_new(
 
 def current_commit() -> str:
     """The commit that is being tested: of the service that tests it, else of git here."""
-    told = next((value for name in _COMMIT_VARIABLES if (value := os.environ.get(name))), "")
-    if told:
-        return told
+    found = next((value for name in _COMMIT_VARIABLES if (value := os.environ.get(name))), "")
+    if found:
+        return found
     try:
         answer = subprocess.run(
             ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True,

@@ -185,7 +185,7 @@ class Store:
     def _open(self, path: str, *, read_only: bool) -> Iterator[Any]:
         if as_path(path).exists() and not is_history_file(path):
             raise UnknownFormatError(
-                f"{self.path}: is no history of tfprof history; give the file of one, or a new name"
+                f"{self.path}: is not a history; give the file of one, or a new name"
             )
         connection = self._connected(path, read_only=read_only)
         try:
