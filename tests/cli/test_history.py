@@ -107,10 +107,12 @@ def test_what_is_wrong_is_reported(call, kept, logs, tmp_path):
         (["history", kept, "--metric", "speed"], 2, "there is no such key figure"),
         (["history", tmp_path / "none.duckdb"], 4, "has no run"),
         (["history", empty], 4, "has no run"),
+        (["history", tmp_path / "typo"], 3, "there is no such folder or history"),
         (["history", kept, "--table", "none"], 2, "no table"),
     ):
         result = call(*words)
         assert (result.exit_code, why in result.stderr) == (code, True), (words, result.stderr)
+    assert [path.name for path in tmp_path.glob("*.duckdb")] == []
     assert call("history", logs, "--db", other).exit_code == 3
     assert other.read_text().startswith("hello")
 
@@ -128,6 +130,8 @@ def test_the_gate_takes_its_baseline_from_the_runs_since_the_last_change(call, k
     result = check(call, slow, kept)
     assert result.exit_code == 1
     assert "step_time exceeds its limit: 1.50 ms" in result.stdout
+    in_parts = check(call, slow, kept, "--engine", "process")
+    assert (in_parts.exit_code, in_parts.stdout) == (1, result.stdout)
     assert check(call, slow, kept, "--format", "github").stdout.startswith("::error")
     report = json.loads(check(call, slow, kept, "--format", "json").stdout)
     [step] = [one for one in report["limits"] if one["metric"] == "step_time"]

@@ -21,6 +21,7 @@ from tfprof.files.disk import write_file
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
     from tfprof.inputs.opened import Opened
     from tfprof.insight.budgets.budget import Limit
     from tfprof.insight.budgets.check import Outcome
@@ -129,10 +130,16 @@ def _subjects(
     device: str | None = None,
 ) -> list[Subject]:
     """The run to check: the latest of a log folder, or the one of ``--run``."""
+    from tfprof.inputs.opened import opened_run
     from tfprof.insight.budgets.measure import measured
     from tfprof.insight.budgets.subject import subject_of
+    from tfprof.insight.history.record import look_at
 
-    reader = partial(read_for, partial(measured, limits=limits), reading=reading)
+    def ask(run: Run) -> None:
+        measured(run, limits)
+        look_at(subject_of(opened_run(run), ()))
+
+    reader = partial(read_for, ask, reading=reading)
     opened: Sequence[Opened] = open_runs(inputs, reader)
     if inputs.run is not None or (len(inputs.paths) == 1 and not inputs.demo):
         if len(opened) > 1 and inputs.run is None:

@@ -20,7 +20,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.core.text.wording import plural
-from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import RemotePath, as_path
 
@@ -137,10 +137,17 @@ def _places(
 
 
 def _is_file_of_history(path: str, added: Sequence[str]) -> bool:
+    """Whether a path is the file of a history, or that of a new one.
+
+    Raises:
+        InputError: There is nothing of this name.
+    """
     from tfprof.insight.history.store import is_history_file
 
     if not as_path(path).exists():
-        return bool(added) or path.endswith(".duckdb")
+        if added or path.endswith(".duckdb"):
+            return True
+        raise InputError(f"{path}: there is no such folder or history")
     return is_history_file(path)
 
 

@@ -133,8 +133,9 @@ def found_runs(paths: Sequence[str | os.PathLike[str]]) -> list[FoundRun]:
                 for name, place in runs(top).items()
             ]
         else:
-            files = capture_files(top) or files_below(one.path)
-            found.append(FoundRun(top.name or top.resolve().name, one.path, tuple(files)))
+            files = tuple(capture_files(top) or files_below(one.path))
+            name = top.name or top.resolve().name
+            found += [FoundRun(name, one.path, files)] if files else []
     return found
 
 
@@ -161,8 +162,8 @@ def record_of(
     if subject is None:
         [opened, *_] = open_paths([found.path])
         subject = subject_of(opened, [found.path])
-    if subject.run is not None:
-        _refuse_damaged(subject.run)
+        if subject.run is not None:
+            _refuse_damaged(subject.run)
     record = RunRecord(
         digest, found.name, program or _program(found, subject), _time_in(found.name), "", "",
         commit=commit, source=found.source, labels=labels or {}, figures=key_figures(subject),
@@ -192,6 +193,17 @@ def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
         framework=words_for(run.hosts).framework,
         versions=dict(sorted({k: v for one in told for k, v in one.versions.items()}.items())),
     )
+
+
+def look_at(subject: Subject) -> None:
+    """Request all that a record holds besides key figures, to find the facts of hosts to collect.
+
+    Args:
+        subject: A captured run.
+    """
+    assert subject.run is not None
+    nothing = FoundRun("", "", ())
+    _with_surroundings(RunRecord("", "", _program(nothing, subject), None, "", ""), subject.run)
 
 
 def _program(found: FoundRun, subject: Subject) -> str:

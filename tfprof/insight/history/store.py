@@ -154,7 +154,7 @@ class Store:
         Raises:
             InputError: The file cannot be written; and errors of ``records``.
         """
-        if not records and not sources and self.exists():
+        if not records and not sources:
             return
         with self._writing() as connection:
             connection.begin()
