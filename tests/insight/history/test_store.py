@@ -16,7 +16,8 @@ from tfprof.errors import (
     UnknownFormatError,
 )
 from tfprof.insight.history import store as store_module
-from tfprof.insight.history.store import TABLES, Store
+from tfprof.insight.history.store import Store
+from tfprof.insight.history.tables import TABLES
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -82,7 +82,7 @@ def _is_history(path: str) -> bool:
 
 
 def _tables_of_history() -> Iterator[TableDescription]:
-    from tfprof.insight.history.store import TABLES
+    from tfprof.insight.history.tables import TABLES
     from tfprof.sql.catalog import TableDescription
 
     for name, (about, columns) in TABLES.items():
