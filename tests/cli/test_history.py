@@ -165,3 +165,14 @@ def test_a_budget_and_a_history_both_count(call, kept, tmp_path):
     assert result.exit_code == 1
     assert "exceeded, " not in result.stdout.splitlines()[0]
     assert "1 exceeded" in result.stdout
+
+
+def test_hostile_names_reach_no_terminal(call, logs, tmp_path):
+    path, hostile = tmp_path / "perf.duckdb", "\x1b[31mred\u202e'; drop table runs; --"
+    every = sorted((logs / "plugins" / "profile").iterdir())
+    words = ("--commit", hostile, "--label", f"{hostile}={hostile}", "--program", hostile)
+    assert call("history", path, "--add", every[0], *words).exit_code == 0
+    assert call("history", path, "--add", every[1], "--program", hostile).exit_code == 0
+    shown = call("history", path)
+    assert "drop table runs" in shown.stdout
+    assert not {"\x1b", "\u202e"} & set(shown.stdout + shown.stderr)
