@@ -50,6 +50,7 @@ EXECUTED = [
     DOCS / "gpu.md",
     DOCS / "assistants.md",
     DOCS / "gate.md",
+    DOCS / "history.md",
     DOCS / "mfu.md",
     DOCS / "recompiles.md",
     DOCS / "latency.md",

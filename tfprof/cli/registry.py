@@ -52,6 +52,7 @@ COMMANDS = {
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
     "diff": Entry("tfprof.cli.commands.diff", "Two runs: what became slower, beyond noise."),
+    "history": Entry("tfprof.cli.commands.history", "Many runs: when what became slower."),
     "whatif": Entry(
         "tfprof.cli.commands.whatif", "The critical path; steps with cheaper ops.", _CAPTURES
     ),

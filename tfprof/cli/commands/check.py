@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,15 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.sites import SiteInputs, open_runs, site_options
 from tfprof.cli.view import warnings_as_notes
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 from tfprof.files.disk import write_file
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
     from tfprof.inputs.opened import Opened
     from tfprof.insight.budgets.budget import Limit
+    from tfprof.insight.budgets.check import Outcome
     from tfprof.insight.budgets.subject import Subject
 
 FORMATS = ("text", "json", "junit", "sarif", "github")
@@ -30,37 +33,38 @@ _SECTION = "Budget"
 
 
 def run(
-    budget_path: str | None, baseline: str | None, write_budget: str | None, strict: bool | None,
-    engine: str | None, memory: int | None, **params: Any,
+    budget_path: str | None, baseline: str | None, history: str | None, write_budget: str | None,
+    strict: bool | None, engine: str | None, memory: int | None, **params: Any,
 ) -> int:  # fmt: skip
     """Check the runs, or write a first budget; returns the exit code."""
     result = from_params(ResultChoice, params)
     inputs = from_params(SiteInputs, params)
-    if (budget_path is None) == (write_budget is None):
+    if (budget_path is None and history is None) == (write_budget is None):
         raise UsageError(
-            "check: give --budget FILE with the limits, or --write-budget FILE to write a first "
-            "one from this run"
+            "check: give --budget FILE with the limits, --history FILE to compare with earlier "
+            "runs, or --write-budget FILE to write a first budget from this run"
         )
     with warnings_as_notes():
         if write_budget is not None:
             return _write(write_budget, inputs, (engine, memory), force=result.force)
-        assert budget_path is not None
-        return _check(budget_path, baseline, strict, inputs, (engine, memory), result)
+        return _check(budget_path, baseline, history, strict, inputs, (engine, memory), result)
 
 
 def _check(
-    budget_path: str, baseline: str | None, strict: bool | None, inputs: SiteInputs,
-    reading: Reading, result: ResultChoice,
+    budget_path: str | None, baseline: str | None, history: str | None, strict: bool | None,
+    inputs: SiteInputs, reading: Reading, result: ResultChoice,
 ) -> int:  # fmt: skip
     from rich.text import Text
 
-    from tfprof.insight.budgets.budget import read_budget
+    from tfprof.insight.budgets.budget import Budget, read_budget
     from tfprof.insight.budgets.check import check
     from tfprof.insight.budgets.ci_reports import FORMATS as WRITERS
+    from tfprof.insight.budgets.first_budget import first_limits
 
     target = result.target()
-    budget = read_budget(budget_path)
-    subjects = _subjects(inputs, budget.limits, reading, budget.batch, budget.device)
+    budget = Budget(history or "", ()) if budget_path is None else read_budget(budget_path)
+    limits = [*budget.limits, *(first_limits() if history else ())]
+    subjects = _subjects(inputs, limits, reading, budget.batch, budget.device)
     before = None
     if baseline is not None:
         if [as_path(path).absolute() for path in inputs.paths] == [as_path(baseline).absolute()]:
@@ -72,6 +76,9 @@ def _check(
     with progress() as watch:
         watch.stage("measuring")
         report = check(subjects, budget, before, strict=strict)
+        if history is not None:
+            found = tuple(_as_before(subjects, inputs, history))
+            report = replace(report, outcomes=(*report.outcomes, *found))
     text = WRITERS[result.format or "text"](report)
     if (result.format or "text") == "text":
         text = as_text(
@@ -81,6 +88,25 @@ def _check(
     if result.outfile not in (None, "-"):
         note(report.summary, "tfprof check")
     return report.exit_code
+
+
+def _as_before(subjects: Sequence[Subject], inputs: SiteInputs, history: str) -> Iterator[Outcome]:
+    """Compare the runs with the earlier ones of a history."""
+    from tfprof.insight.history.gate import baseline_of, outcomes_of
+    from tfprof.insight.history.record import found_runs, record_of
+    from tfprof.insight.history.store import Store
+
+    store = Store(history)
+    if not store.exists():
+        raise InputError(
+            f"--history {history}: there is no such file; tfprof history --db {history} makes it"
+        )
+    records = store.records()
+    places = found_runs(inputs.paths)
+    for subject in subjects:
+        own = next((one for one in places if one.name == subject.name), places[-1])
+        record = record_of(own, subject=subject)
+        yield from outcomes_of(subject, baseline_of(record, records, history))
 
 
 def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> int:
@@ -104,10 +130,16 @@ def _subjects(
     device: str | None = None,
 ) -> list[Subject]:
     """The run to check: the latest of a log folder, or the one of ``--run``."""
+    from tfprof.inputs.opened import opened_run
     from tfprof.insight.budgets.measure import measured
     from tfprof.insight.budgets.subject import subject_of
+    from tfprof.insight.history.record import look_at
 
-    reader = partial(read_for, partial(measured, limits=limits), reading=reading)
+    def ask(run: Run) -> None:
+        measured(run, limits)
+        look_at(subject_of(opened_run(run), ()))
+
+    reader = partial(read_for, ask, reading=reading)
     opened: Sequence[Opened] = open_runs(inputs, reader)
     if inputs.run is not None or (len(inputs.paths) == 1 and not inputs.demo):
         if len(opened) > 1 and inputs.run is None:
@@ -134,6 +166,11 @@ def _params() -> list[Any]:
         CommandOption(
             ["--baseline"], type=InputPath(), metavar="PATH", section=_SECTION,
             help="An earlier run, for limits such as '<= +5 %'.",
+        ),
+        CommandOption(
+            ["--history"], type=InputPath(), metavar="FILE", section=_SECTION,
+            help="A file of tfprof history: the run must be as its earlier runs since the last "
+            "change predict. With --budget, both count.",
         ),
         CommandOption(
             ["--strict/--no-strict"], default=None, section=_SECTION,
@@ -167,5 +204,6 @@ command = Command(
         "tfprof check logs/ --budget budget.toml --baseline before/",
         "tfprof check saved_model/ --budget budget.toml --format github",
         "tfprof check logs/ --budget budget.toml -o results.sarif",
+        "tfprof check logs/ --history perf.duckdb",
     ],
 )

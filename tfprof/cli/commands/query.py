@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -49,7 +49,13 @@ def run(
     limits = Limits(seconds_of(seconds), max_rows)
     inputs = from_params(SiteInputs, {**params, "paths": tuple(paths)})
     with warnings_as_notes():
-        if (engine is not None or memory is not None) and not tables:
+        if len(paths) == 1 and _is_history(paths[0]):
+            if tables:
+                width = min(_WIDTH, target.console().width)
+                target.write("\n".join(described(one, width) for one in _tables_of_history()))
+                return
+            result = _of_history(paths[0], statement, limits)
+        elif (engine is not None or memory is not None) and not tables:
             result = _of_many_hosts(inputs, statement, limits, (engine, memory))
         else:
             opened = _chosen(inputs)
@@ -66,6 +72,43 @@ def run(
 
 def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Opened]:
     return chosen_runs(open_runs(inputs, read_run), inputs.run)
+
+
+def _is_history(path: str) -> bool:
+    from tfprof.files.disk import is_ordinary_file, size_of
+    from tfprof.insight.history.store import is_history_file
+
+    return is_ordinary_file(path) and size_of(path) > 0 and is_history_file(path)
+
+
+def _tables_of_history() -> Iterator[TableDescription]:
+    from tfprof.insight.history.tables import TABLES
+    from tfprof.sql.catalog import TableDescription
+
+    for name, (about, columns) in TABLES.items():
+        yield TableDescription(name, about, columns)
+
+
+def _of_history(path: str, statement: str, limits: Limits) -> ToolResult:
+    """The answer from the tables of a file of ``tfprof history``."""
+    from tfprof.core.columns.frames_of_rows import column_of
+    from tfprof.insight.history.store import Store
+    from tfprof.sql.connection import Connection
+
+    store = Store(path)
+    connection = Connection(limits)
+    try:
+        for table in _tables_of_history():
+            rows = store.rows(table.name)
+            cells = list(zip(*rows, strict=True)) or [()] * len(table.columns)
+            made = [
+                column_of(one.name, own, unit=one.unit, kind=one.type)
+                for one, own in zip(table.columns, cells, strict=True)
+            ]
+            connection.register(table.name, [field for field, _ in made], [[v for _, v in made]])
+        return connection.answer(statement)
+    finally:
+        connection.close()
 
 
 def _of_many_hosts(

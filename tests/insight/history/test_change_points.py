@@ -1,0 +1,116 @@
+"""Levels that are known: none where there is none, the right place where there is one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.insight.history.runs import stepped
+from tfprof.insight.history.change_points import (
+    FEWEST,
+    change_points,
+    exact_changes,
+    likely_places,
+    without_outliers,
+)
+
+
+def noise(kind, rng, n=100):
+    normal = rng.normal(size=n)
+    return {
+        "normal": normal,
+        "lognormal": np.exp(0.6 * normal),
+        "outliers": normal + np.where(rng.random(n) < 0.05, 20.0, 0.0),
+        "two modes": 0.5 * normal + np.where(rng.random(n) < 0.3, 2.0, 0.0),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal", "outliers", "two modes"])
+def test_a_hundred_runs_without_a_change_have_at_most_one(kind):
+    rng = np.random.default_rng(5)
+    counts = [len(change_points(100 + noise(kind, rng))) for _ in range(10)]
+    assert max(counts) <= 1
+    assert sum(counts) <= 1
+
+
+def test_a_step_of_three_percent_is_found_within_five_runs():
+    found = [change_points(stepped(30, 5, 0.03, seed=seed)) for seed in range(20)]
+    near = [any(abs(place - 30) <= 2 for place in places) for places in found]
+    assert sum(near) >= 17
+
+
+def test_ten_percent_are_found_at_once_and_at_the_right_place():
+    for seed in range(5):
+        assert change_points(stepped(30, 4, 0.10, seed=seed)) == [30]
+        assert change_points(stepped(30, 4, -0.10, seed=seed)) == [30]
+
+
+def test_a_level_that_comes_and_goes_has_two_changes():
+    values = [*stepped(40, 15, 0.08), *stepped(45, 0, 0.0, seed=9)]
+    assert change_points(values) == [40, 55]
+
+
+def test_chance_alone_makes_no_change():
+    assert change_points([]) == change_points([1.0]) == change_points([7.0] * 200) == []
+    assert change_points(stepped(5, 5, 0.5)[: FEWEST - 1]) == []
+    one_bad = stepped(60, 0, 0.0)
+    one_bad[30] = 1000.0
+    assert change_points(one_bad) == []
+    one_bad[31] = 1000.0
+    assert change_points(one_bad) == []
+
+
+def test_numbers_without_noise_change_wherever_they_differ():
+    assert exact_changes([5, 5, 6, 6, 5]) == [2, 4]
+    assert exact_changes([5]) == exact_changes([]) == []
+    assert change_points([5.0] * 20 + [6.0] * 3) == [20]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(1e-6, 1e9), st.floats(-1e3, 1e3))
+def test_the_unit_and_the_origin_of_values_do_not_matter(seed, scale, origin):
+    values = np.array(stepped(20, 10, 0.10, seed=seed))
+    assert change_points((values + origin) * scale) == change_points(values)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_the_order_of_runs_of_one_level_does_not_matter(seed, order):
+    values = stepped(20, 10, 0.15, seed=seed)
+    rng = np.random.default_rng(order)
+    mixed = [*rng.permutation(values[:20]), *rng.permutation(values[20:])]
+    assert change_points(mixed) == change_points(values) == [20]
+
+
+def test_more_runs_of_a_level_move_no_clear_change():
+    values = stepped(30, 60, 0.10, seed=3)
+    for n in (35, 50, 75, 90):
+        assert change_points(values[:n]) == [30]
+
+
+def test_the_places_that_are_likely_hold_the_true_one():
+    n_held, widths = 0, []
+    for seed in range(100):
+        values = stepped(30, 20, 0.015, seed=seed)
+        first, last = likely_places(np.array(values), 0.95)
+        n_held += first <= 30 <= last
+        widths.append(last - first)
+    assert n_held >= 88
+    assert 1 <= np.median(widths) <= 15  # neither certain nor useless
+    clear = np.array(stepped(30, 20, 0.30))
+    assert likely_places(clear, 0.95) == (30, 30)
+
+
+def test_outliers_are_drawn_towards_the_others():
+    kept = without_outliers(np.array([10.0, 10.1, 9.9, 10.0, 99.0]))
+    assert kept[:4].tolist() == [10.0, 10.1, 9.9, 10.0]
+    assert 10.1 < kept[4] < 11
+    assert without_outliers(np.array([3.0])).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_slope_is_a_few_steps_and_comes_to_an_end(seed):
+    slope = 5 * np.clip((np.arange(100) - 30) / 40, 0, 1)
+    places = change_points(100 + slope + np.random.default_rng([4, seed]).normal(size=100))
+    assert 1 <= len(places) <= 5
+    assert all(25 <= place <= 75 for place in places)

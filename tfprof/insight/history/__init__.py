@@ -1,0 +1,1 @@
+"""History: key figures of many runs, when they changed, and with what."""

@@ -1,0 +1,103 @@
+"""The gate's baseline from a history: is a run as the runs since the last change predict?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfprof.core.text.wording import plural
+from tfprof.errors import EmptyProfileError
+from tfprof.insight.budgets.budget import Limit
+from tfprof.insight.budgets.check import Outcome, Verdict
+from tfprof.insight.budgets.first_budget import first_limits
+from tfprof.insight.budgets.measure import measure
+from tfprof.insight.budgets.measurement import Measured, Missing
+from tfprof.insight.budgets.quantities import Bound, shown, stated_in
+from tfprof.insight.budgets.subject import Subject
+from tfprof.insight.history.change_points import FEWEST
+from tfprof.insight.history.changes import Expected, expected
+from tfprof.insight.history.record import RunRecord
+from tfprof.insight.history.series import Series, series_of
+
+FALSE_ALARMS = 0.01
+"""How often a run that is like the others exceeds any of its limits."""
+
+
+def baseline_of(record: RunRecord, records: Sequence[RunRecord], path: str) -> Series:
+    """The earlier runs of the series that a run belongs to.
+
+    Args:
+        record: The run.
+        records: The runs of a history.
+        path: Its file, for messages.
+
+    Raises:
+        EmptyProfileError: There are none.
+    """
+    others = [one for one in records if one.id != record.id]
+    for series in series_of(sorted([*others, record], key=lambda one: one.order)):
+        if record in series.runs:
+            earlier = series.runs[: series.runs.index(record)]
+            if earlier:
+                return Series(series.name, earlier)
+            known = sorted({one.name for one in series_of(others)} - {series.name})
+            only = f", only of {', '.join(known)}" if known else ""
+            raise EmptyProfileError(
+                f"{path}: holds no earlier run of {series.name}{only}. Add some with tfprof "
+                "history --add"
+            )
+    raise AssertionError(record)
+
+
+def outcomes_of(subject: Subject, series: Series) -> list[Outcome]:
+    """Compare a run with the earlier ones: each key figure that most of them hold.
+
+    Args:
+        subject: The run.
+        series: Earlier runs of the same program on the same hardware.
+    """
+    limits = [
+        limit for limit in first_limits()
+        if 2 * len(series.known(limit.metric.name)[0]) >= len(series.runs)
+    ]  # fmt: skip
+    confidence = 1 - 2 * FALSE_ALARMS / max(len(limits), 1)
+    return [
+        _outcome(subject, limit, expected(series, limit.metric.name, confidence))
+        for limit in limits
+    ]
+
+
+def _outcome(subject: Subject, limit: Limit, known: Expected) -> Outcome:
+    metric, now = limit.metric, measure(subject, limit)
+    dimension = metric.dimension
+    factor = stated_in(dimension)[1]
+    level = None if known.level is None else known.level / factor
+    if known.interval is None:
+        remark = (
+            f"the history has {plural(known.n_runs, 'run')} since the last change, too few to "
+            f"predict the next; {FEWEST // 2} are needed"
+        )
+        value = now.value if isinstance(now, Measured) else None
+        nothing = Limit(metric, Bound("unknown", 0.0))
+        return Outcome(subject.name, nothing, "missing", value=value, remark=remark)
+    low, high = known.interval.low / factor, known.interval.high / factor
+    most = max(low, 0.0) if dimension.is_floor else min(high, dimension.most)
+    runs = plural(known.n_runs, "run")
+    stated = Limit(
+        metric, Bound(f"{dimension.sign} {shown(most, dimension)}, as {runs} before", most)
+    )
+    if isinstance(now, Missing):
+        return Outcome(subject.name, stated, "missing", remark=now.reason, baseline=level)
+    interval = now.interval(dimension.most, 0.95)
+    verdict: Verdict = "met"
+    remark = now.remark
+    sign = -1 if dimension.is_floor else 1
+    if sign * (now.value - most) > 1e-12 * abs(most):
+        verdict = "exceeded"
+        surely = None if interval is None else (interval.high if sign < 0 else interval.low)
+        if surely is not None and level is not None and sign * (surely - level) <= 0:
+            verdict = "undecided"
+            remark = "the steps differ so much that the run may be like the others; record more"
+    return Outcome(
+        subject.name, stated, verdict, most, now.value, interval, level,
+        len(now.values) if now.is_timed else 0, remark, now.contributors,
+    )  # fmt: skip

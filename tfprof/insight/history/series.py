@@ -1,0 +1,71 @@
+"""Series: runs of one program on one kind of machine, whose numbers can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfprof.insight.budgets.key_figures import KeyFigure
+from tfprof.insight.history.record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Runs of one program on one kind of machine, by time.
+
+    Attributes:
+        name: Program and hardware, and the machine if it divides the runs.
+        runs: The runs.
+    """
+
+    name: str
+    runs: tuple[RunRecord, ...]
+
+    def known(self, metric: str) -> tuple[list[int], list[float]]:
+        """Places of the runs that have a value of a metric, and the values."""
+        found = [
+            (place, figure.value)
+            for place, run in enumerate(self.runs)
+            if (figure := run.figures.get(metric)) is not None and _is_finite(figure)
+        ]
+        return [place for place, _ in found], [float(value or 0.0) for _, value in found]
+
+    def unit(self, metric: str) -> str:
+        """The unit of a metric; empty if no run has it."""
+        return next((run.figures[metric].unit for run in self.runs if metric in run.figures), "")
+
+
+def _is_finite(figure: KeyFigure) -> bool:
+    value = figure.value
+    return value is not None and abs(value) < float("inf")
+
+
+def series_of(records: Sequence[RunRecord]) -> list[Series]:
+    """Runs divided by what they ran and on what hardware, in the order of their names.
+
+    Versions, commits and machines explain a change and divide nothing. But if machines take turns,
+    each has a series: else every turn would be a change.
+
+    Args:
+        records: The runs, by time.
+    """
+    found: dict[tuple[str, str], list[RunRecord]] = {}
+    for one in records:
+        found.setdefault((one.program, one.hardware), []).append(one)
+    several = {program for program, _ in found if sum(p == program for p, _ in found) > 1}
+    divided = []
+    for (program, hardware), runs in found.items():
+        name = f"{program} ({hardware})" if program in several and hardware else program
+        if not _take_turns([one.machine for one in runs]):
+            divided.append(Series(name, tuple(runs)))
+            continue
+        for machine in sorted({one.machine for one in runs}):
+            own = tuple(one for one in runs if one.machine == machine)
+            divided.append(Series(f"{name} on {machine}", own))
+    return sorted(divided, key=lambda one: one.name)
+
+
+def _take_turns(machines: Sequence[str]) -> bool:
+    """Whether a machine comes back after another one."""
+    turns = [one for place, one in enumerate(machines) if not place or machines[place - 1] != one]
+    return len(turns) > len(set(turns))

@@ -1,0 +1,279 @@
+"""The file of a history: a DuckDB database with a few tables, shared by several writers.
+
+A connection holds a lock on the file, so each is opened for a moment only, and waits for others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
+
+from tfprof.captures.run.table import Column, Table
+from tfprof.errors import (
+    InputError,
+    MalformedProfileError,
+    MissingDependencyError,
+    UnknownFormatError,
+)
+from tfprof.files.disk import is_folder, opened, read_file
+from tfprof.files.local_folder import local_folder
+from tfprof.files.remote.path import RemotePath, as_path, named
+from tfprof.insight.budgets.key_figures import KeyFigure
+from tfprof.insight.history.record import RunRecord
+from tfprof.insight.history.tables import TABLES, VERSION
+
+WAIT_SECONDS: Final = 20.0
+"""How long to wait for another program that has the file open."""
+
+_PLACES: Final = "select run, min(source) from sources where run <> '' group by run"
+_MARK: Final = "tfprof_history"
+_MAGIC: Final = slice(8, 12), b"DUCK"
+_KINDS: Final[dict[str, Literal["string", "boolean"]]] = {"string": "string", "bool": "boolean"}
+_TYPES: Final = {"string": "varchar", "int64": "bigint", "float64": "double", "bool": "boolean"}
+
+
+class Store:
+    """A history in a file.
+
+    Args:
+        path: The file; on another machine it can only be read.
+
+    Raises:
+        MissingDependencyError: DuckDB is not installed.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            import duckdb
+        except ImportError as error:
+            raise MissingDependencyError(
+                "a history is kept with DuckDB: pip install 'tfprof[sql]'"
+            ) from error
+        self._duckdb, self.path = duckdb, path
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return as_path(self.path).exists()
+
+    def sources(self) -> dict[str, tuple[str, str, str]]:
+        """State, run and trouble of each place that was read; errors as ``records``."""
+        if not self.exists():
+            return {}
+        with self._reading() as connection:
+            rows = connection.execute("select * from sources order by source").fetchall()
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+    def records(self) -> list[RunRecord]:
+        """All runs, by time.
+
+        Raises:
+            InputError: The file cannot be read, or another program keeps it open for too long.
+            UnknownFormatError: It is something else.
+            MalformedProfileError: It is damaged.
+        """
+        with self._reading() as connection:
+            parts: dict[str, dict[str, Any]] = {}
+            for table in ("versions", "labels"):
+                for run, name, value in connection.execute(f"select * from {table}").fetchall():
+                    parts.setdefault(run, {}).setdefault(table, {})[name] = value
+            found = connection.execute("select * from figures").fetchall()
+            for run, name, unit, value, low, high, steps, at_least, remark, unknown in found:
+                figure = KeyFigure(name, unit, value, low, high, steps, at_least, remark, unknown)
+                parts.setdefault(run, {}).setdefault("figures", {})[name] = figure
+            for run, source in connection.execute(_PLACES).fetchall():
+                parts.setdefault(run, {})["source"] = source
+            runs = connection.execute("select * from runs").fetchall()
+        return sorted(
+            (RunRecord(*row, **parts.get(row[0], {})) for row in runs), key=lambda one: one.order
+        )
+
+    def rows(self, table: str) -> list[tuple[Any, ...]]:
+        """All rows of a table, sorted; errors as ``records``."""
+        with self._reading() as connection:
+            found: list[tuple[Any, ...]] = connection.execute(
+                f"select * from {table} order by all"
+            ).fetchall()
+        return found
+
+    def add(self, records: Sequence[RunRecord], sources: dict[str, tuple[str, str, str]]) -> None:
+        """Add runs and places; what is there already stays, except for new commits and labels.
+
+        Args:
+            records: The runs.
+            sources: State, run and trouble of places.
+
+        Raises:
+            InputError: The file cannot be written; and errors of ``records``.
+        """
+        if not records and not sources:
+            return
+        with self._writing() as connection:
+            connection.begin()
+            _add(connection, records)
+            _insert(connection, "sources", [(name, *row) for name, row in sources.items()])
+            connection.commit()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        path = as_path(self.path)
+        if not isinstance(path, RemotePath):
+            with self._open(str(path), read_only=True) as connection:
+                yield connection
+            return
+        with TemporaryDirectory(prefix="tfprof-") as folder:
+            copy = Path(folder, "history.duckdb")
+            copy.write_bytes(read_file(self.path))
+            with self._open(str(copy), read_only=True) as connection:
+                yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        local_folder(Path(self.path))
+        with self._open(self.path, read_only=False) as connection:
+            yield connection
+
+    @contextmanager
+    def _open(self, path: str, *, read_only: bool) -> Iterator[Any]:
+        if as_path(path).exists() and not is_history_file(path):
+            raise UnknownFormatError(
+                f"{self.path}: is not a history; give the file of one, or a new name"
+            )
+        connection = self._connected(path, read_only=read_only)
+        try:
+            _check(connection, self.path, read_only=read_only)
+            yield connection
+        except self._duckdb.Error as error:
+            raise MalformedProfileError(
+                f"{self.path}: this history is damaged: {_line(error)}. Build it again from its "
+                "log folders, under another name"
+            ) from error
+        finally:
+            connection.close()
+
+    def _connected(self, path: str, *, read_only: bool) -> Any:
+        """A connection; waits while another process has the file open."""
+        until = time.monotonic() + WAIT_SECONDS
+        config = {"enable_external_access": "false", "threads": "1"}
+        while True:
+            try:
+                return self._duckdb.connect(path, read_only=read_only, config=config)
+            except self._duckdb.Error as error:
+                told = _line(error)
+                if "lock" not in told:
+                    raise self._unopened(told, error) from error
+                if time.monotonic() > until:
+                    raise InputError(
+                        f"{self.path}: another program has kept this history open for "
+                        f"{WAIT_SECONDS:g} s: {told}. Try again when it has ended"
+                    ) from error
+            time.sleep(0.05)
+
+    def _unopened(self, told: str, error: Exception) -> InputError:
+        is_denied = isinstance(error, self._duckdb.IOException) and "Cannot open file" in told
+        if is_denied or "ermission" in told:
+            return InputError(f"{self.path}: cannot be opened: {told}. Give another file with --db")
+        return MalformedProfileError(
+            f"{self.path}: this history is damaged: {told}. Build it again from its log folders, "
+            "under another name"
+        )
+
+
+def is_history_file(path: str) -> bool:
+    """Whether a file begins like a database of DuckDB, or is empty.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    if is_folder(path):
+        return False
+    with opened(path, whole=False) as stream:
+        head = stream.read(16)
+    place, magic = _MAGIC
+    return not head or head[place] == magic
+
+
+def _check(connection: Any, path: str, *, read_only: bool) -> None:
+    """Check that the tables are ours, and make those of a new file."""
+    found = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
+    names = [name for (name,) in found]
+    if not names and not read_only:
+        connection.begin()
+        connection.execute(f"create table {_MARK} (version integer)")
+        connection.execute(f"insert into {_MARK} values ({VERSION})")
+        for name, (_, columns) in TABLES.items():
+            typed = ", ".join(f'"{one.name}" {_TYPES[one.type]}' for one in columns)
+            connection.execute(f"create table {name} ({typed})")
+        connection.commit()
+        return
+    if _MARK not in names or not set(TABLES) <= set(names):
+        held = ", ".join(names[:5]) or "none"
+        raise UnknownFormatError(
+            f"{named(path)}: is a database of another program, with the tables {held}; give the "
+            "file of a history, or a new name"
+        )
+    [(version,)] = connection.execute(f"select max(version) from {_MARK}").fetchall()
+    if version != VERSION:
+        raise UnknownFormatError(
+            f"{named(path)}: this history has version {version}, and this tfprof reads version "
+            f"{VERSION}; use the tfprof that wrote it, or build it again"
+        )
+
+
+def _add(connection: Any, records: Sequence[RunRecord]) -> None:
+    known = {run for (run,) in connection.execute("select run from runs").fetchall()}
+    new: dict[str, RunRecord] = {}
+    again: list[RunRecord] = []
+    for one in records:
+        if one.id in known or one.id in new:
+            again.append(one)
+        else:
+            new[one.id] = one
+    _insert(connection, "runs", [
+        (one.id, one.name, one.program, one.began_ns, one.machine, one.hardware, one.framework,
+         one.commit) for one in new.values()
+    ])  # fmt: skip
+    _insert(connection, "figures", [
+        (one.id, each.name, each.unit, each.value, each.low, each.high, each.n_steps,
+         each.at_least, each.remark, each.unknown)
+        for one in new.values() for each in one.figures.values()
+    ])  # fmt: skip
+    for table in ("versions", "labels"):
+        rows = [(one.id, *item) for one in new.values() for item in getattr(one, table).items()]
+        _insert(connection, table, rows)
+    for one in again:
+        if one.commit:
+            connection.execute(
+                'update runs set "commit" = ? where run = ?', [_text(one.commit), one.id]
+            )
+        for item in one.labels.items():
+            name, value = map(_text, item)
+            connection.execute("delete from labels where run = ? and label = ?", [one.id, name])
+            connection.execute("insert into labels values (?, ?, ?)", [one.id, name, value])
+
+
+def _insert(connection: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows at once; places that were read before are replaced."""
+    if not rows:
+        return
+    columns = tuple(
+        Column(one.name, one.name, _KINDS.get(one.type, "number")) for one in TABLES[table][1]
+    )
+    clean = [tuple(_text(each) if isinstance(each, str) else each for each in row) for row in rows]
+    connection.register("added", Table("added", columns, clean))
+    if table == "sources":
+        connection.execute("delete from sources where source in (select source from added)")
+    connection.execute(f"insert into {table} select * from added")
+    connection.unregister("added")
+
+
+def _text(value: str) -> str:
+    """Text that a database can hold: without halves of surrogate pairs and zeros."""
+    return value.encode("utf-8", "replace").decode().replace("\0", "?")
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
