@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.captures.tools.oracle import run_of
 from tfprof.captures.tools.latency import latency, percentile
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
@@ -207,3 +208,26 @@ def test_a_request_ends_with_its_blocks_if_the_work_of_a_call_is_unknown():
     row = found["request", "request"]
     assert (row["timed"], row["max_ms"], row["device_ms"]) == (2, 18.0, None)
     assert found["annotation", "prefill"]["timed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("capture", "n_calls", "what", "p50_ms"),
+    [
+        ("gpu-rocm-jax-attention", 81, "matmul", 0.144),
+        ("gpu-rocm-jax-conv", 5, "forward_3d_conv", 3.309),
+        ("tpu-v6e-jax", 105, "f", 25_879.6),
+    ],
+)
+def test_all_calls_of_recorded_accelerators_are_timed(capture, n_calls, what, p50_ms):
+    result = latency(run_of(capture))
+    rows = result.tables["kinds"].to_rows()
+    assert sum(row["count"] for row in rows) == sum(row["timed"] for row in rows) == n_calls
+    assert kinds(result)["call", what]["p50_ms"] == pytest.approx(p50_ms, rel=0.01)
+    assert all(row["device_ms"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize("capture", ["gpu-v100-bert-tf23", "gpu-v100-bert-modernized"])
+def test_captures_of_threads_without_calls_say_so(capture):
+    [claim] = latency(run_of(capture)).claims
+    assert claim.value is None
+    assert "no call of a compiled function" in claim.unknown

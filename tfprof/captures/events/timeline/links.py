@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.timeline.driver_calls import calls_of_ops
 from tfprof.captures.events.timeline.names import (
     EXECUTOR,
     GET_NEXT,
@@ -86,14 +87,15 @@ def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
 
     Args:
         timeline: The events.
-        regions: Regions of thread pools, to link to the events that scheduled them; the reference
-            does not link them.
+        regions: Regions of thread pools, to link to the events that scheduled them, as calls of
+            a driver to their ops; None: as the reference, which links neither.
     """
     pairs = [
         _executor_to_input(timeline),
         _launch_to_kernel(timeline),
         _producers_to_consumers(timeline, regions),
         *_legacy(timeline),
+        *([] if regions is None else [calls_of_ops(timeline)]),
     ]
     return joined(pairs, len(timeline))
 
