@@ -1,5 +1,6 @@
 """What holds for all tests: settings, and which of them need TensorFlow or JAX."""
 
+import contextlib
 import gc
 import importlib.util
 import os
@@ -34,6 +35,25 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests in a row share what they have read: a worker takes the next ones from another late.
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Workers compile different modules first, and find those of the others compiled after that.
+
+    pytest rewrites assertions, which takes longer than all else in collecting the tests. Workers
+    begin together, and would each do it for the same module at the same time.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    root = session.config.rootpath
+    places = [root / given.split("::")[0] for given in session.config.args]
+    modules = {module for place in places for module in place.rglob("test_*.py")}
+    for module in sorted(modules)[int(worker["workerid"][2:]) :: worker["workercount"]]:
+        # What is wrong with a module is the business of the collection, which follows.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(module.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
