@@ -24,7 +24,7 @@ from tfprof.testing.builders import (
 pytestmark = pytest.mark.slow
 
 FAST = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 NAMES = ["a", "b", "c", "s/a", "s/b", "s/t/a", "s", "s/t/b", "u/v/w", "x", "gradients/a_grad/x"]
 TYPES = ["MatMul", "Relu", "Var", "Identity"]
