@@ -59,6 +59,12 @@ PURE_TESTS = (
     *("ui/pages/test_tool_pages.py", "test_docs.py"),
 )
 """Where an engine, a release of protobuf or a missing package changes what is tested."""
+THOROUGH_TESTS = (
+    *("property", "test_crash_list.py", "test_hostile_inputs.py", "test_hostile_captures.py"),
+    *("graphs/flops/test_hostile_products.py", "graphs/shapes/test_hostile_ops.py"),
+    *("captures/tools/test_bad_input.py", "captures/facts/test_one_account.py"),
+)
+"""Where all tests are marked ``thorough``."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -106,6 +112,13 @@ def oracle(session: nox.Session) -> None:
     """Random sessions that TensorFlow's own engine answers, too, which takes about a minute."""
     session.install("-e", ".[test,oracle]", env=BUILT)
     session.run("pytest", *_chosen(session, "oracle", "oracle"), env=TENSORFLOW)
+
+
+@nox.session
+def thorough(session: nox.Session) -> None:
+    """Input that is made to break tfprof, and all tools held against each other: two minutes."""
+    session.install("-e", ".[test]", env=BUILT)
+    session.run("pytest", *_chosen(session, "thorough", *THOROUGH_TESTS))
 
 
 @nox.session(python="3.13")

@@ -27,7 +27,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import graph, logged, op, op_log, options, run, stat, traced
 from tfprof.views.write.protos import MAX_PROTO_LEVELS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 VIEWS = ["scope", "graph", "op", "code"]
 MAIN = "f.py:1:main"

@@ -31,7 +31,7 @@ from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
 from tfprof.views.write.view_timeline.drawn import first_fit_lanes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 def test_a_capture_of_many_planes_of_devices() -> None:

@@ -41,7 +41,7 @@ from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofl
 from tfprof.ui.pages.trace.details import source_of
 from tfprof.views.show.drawing.files import _DOT_START
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 MANY_DIGITS = "7" * 5000
 

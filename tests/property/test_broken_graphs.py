@@ -12,7 +12,7 @@ from tests.profiles.float_ops.profiled_graphs import LOOP
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.op_outputs import outputs_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 T = {"T": Type(FLOAT)}
 IMAGES = [

@@ -21,10 +21,10 @@ from tfprof.testing.builders import (
     traced,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 FAST = settings(
-    max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 NAMES = ["a", "b", "c", "s/a", "s/b", "s/t/a", "s", "s/t/b", "u/v/w", "x", "gradients/a_grad/x"]
 TYPES = ["MatMul", "Relu", "Var", "Identity"]

@@ -27,7 +27,7 @@ from tfprof.remote.flight.snapshots import look
 
 pytest.importorskip("duckdb")
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine, pytest.mark.thorough]
 
 JOBS = ("alike", "compute", "input", "tensorflow")
 RUNS = (*CAPTURES, *JOBS)

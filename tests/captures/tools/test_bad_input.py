@@ -15,7 +15,7 @@ from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 EXTREMES = (0, -1, 2**62, 2**63 - 1, -(2**63))
 

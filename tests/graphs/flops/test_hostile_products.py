@@ -14,7 +14,7 @@ from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
 from tfprof.graphs.shapes.infer import MISFITS, SHAPES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 _SIZES = st.one_of(st.integers(0, 9), st.integers(0, 1 << 62), st.just(Symbolic.named("B")))
 _SHAPES = st.none() | st.lists(_SIZES, max_size=6).map(tuple)

@@ -13,7 +13,7 @@ from tfprof.graphs.model.tensors import MOST_VALUES, Comparison, Handle, Tensor
 from tfprof.graphs.shapes import infer
 from tfprof.graphs.shapes.infer import HANDLES, VALUES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 B = Symbolic.named("B")
 NAMES = (
