@@ -1,5 +1,6 @@
 """The documentation is true: its code runs, its links lead somewhere, nothing is missing."""
 
+import ast
 import importlib.util
 import inspect
 import os
@@ -232,6 +233,13 @@ def test_the_sessions_that_are_named_are_those_of_nox():
         assert set(" ".join(called).split()) <= sessions, path
 
 
+def _thorough_tests():
+    found = re.search(
+        r"^THOROUGH_TESTS = (\(.*?^\))", (ROOT / "noxfile.py").read_text("utf-8"), re.M | re.S
+    )
+    return ast.literal_eval(found[1])
+
+
 def test_marked_tests_lie_where_their_sessions_look():
     pages = ("test_docs.py", "test_examples.py", "test_package.py", "test_reference_pages.py")
     places = {
@@ -241,6 +249,7 @@ def test_marked_tests_lie_where_their_sessions_look():
         "models": "published/",
         "oracle": "oracle/",
         "readers": "readers/",
+        "thorough": _thorough_tests(),
     }
     tests = ROOT / "tests"
     found = [
