@@ -62,14 +62,16 @@ PURE_TESTS = (
 THOROUGH_TESTS = (
     "captures/facts/test_one_account.py",
     "captures/tools/test_bad_input.py",
+    "cli/test_captures.py",
     "graphs/flops/test_hostile_products.py",
     "graphs/shapes/test_hostile_ops.py",
     "property",
     "test_crash_list.py",
     "test_hostile_captures.py",
     "test_hostile_inputs.py",
+    "ui/pages/test_links.py",
 )
-"""Where all tests are marked ``thorough``."""
+"""Where tests are marked ``thorough``."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -121,7 +123,7 @@ def oracle(session: nox.Session) -> None:
 
 @nox.session
 def thorough(session: nox.Session) -> None:
-    """Input that is made to break tfprof, and all tools held against each other: two minutes."""
+    """Input that is made to break tfprof, and all tools, forms and links of all captures."""
     session.install("-e", ".[test]", env=BUILT)
     session.run("pytest", *_chosen(session, "thorough", *THOROUGH_TESTS))
 

@@ -337,6 +337,7 @@ def test_the_graph_around_an_instruction(call):
 
 
 @pytest.mark.one_engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("capture", ["gpu-synthetic", "cpu-xla", "cpu-multi-worker", "tpu-v6e-jax"])
 @pytest.mark.parametrize("tool", TABLE_TOOLS, ids=lambda tool: tool.name)
 def test_real_captures_in_every_form(call, tool, capture):

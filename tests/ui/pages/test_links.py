@@ -41,6 +41,7 @@ def site_of(*captures):
     return Site(open_paths([str(folder(capture)) for capture in captures]))
 
 
+@pytest.mark.thorough
 @pytest.mark.one_engine
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_every_page_that_is_not_grey_shows_something_and_its_links_lead_where_they_say(capture):
@@ -53,6 +54,7 @@ def test_every_page_that_is_not_grey_shows_something_and_its_links_lead_where_th
     assert len({link.to for link in links}) > 1
 
 
+@pytest.mark.thorough
 @pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("captures", "common"),
@@ -85,6 +87,7 @@ def test_views_do_not_deny_a_formula_for_ops_of_jax():
     assert [text for text in told if "conv_general_dilated" in text and "HLO stats" in text]
 
 
+@pytest.mark.thorough
 @pytest.mark.one_engine
 def test_every_link_of_the_demo_leads_where_it_says():
     files = demo_files()
