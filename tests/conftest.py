@@ -13,9 +13,8 @@ from tfprof.testing import pytest_plugin as plugin
 pytest_plugins = ["pytester"]
 
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
-# every time, and as many as find what a mistake breaks. HYPOTHESIS_PROFILE=explore looks for
-# others, and for more.
-settings.register_profile("tfprof", deadline=None, derandomize=True, max_examples=50)
+# every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
+settings.register_profile("tfprof", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 

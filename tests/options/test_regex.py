@@ -247,7 +247,7 @@ TOKENS = [
 ]
 
 
-@settings(max_examples=500)
+@settings(max_examples=1500, deadline=None)
 @given(
     tokens=st.lists(st.sampled_from(TOKENS), max_size=10),
     texts=st.lists(st.text("abAkKé\n _1\u212a\u017fα{", max_size=5), min_size=1, max_size=8),
@@ -266,7 +266,7 @@ def test_same_language_as_re2(re2_compile, tokens, texts):
         assert bool(ours.fullmatch(text)) == bool(expected.fullmatch(text)), (pattern, text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=300, deadline=None)
 @given(char=st.characters(exclude_categories=["Cs", "Cn"]), text=st.text(max_size=3))
 def test_case_folding_of_any_character_as_re2(re2_compile, char, text):
     pattern = rf"(?i)\x{{{ord(char):x}}}"

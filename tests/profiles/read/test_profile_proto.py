@@ -368,7 +368,7 @@ def mutated(data: bytes, mutations: list[tuple[str, int, int]]) -> bytes:
     return data
 
 
-@settings(max_examples=100)
+@settings(deadline=None, max_examples=300)
 @given(mutations=MUTATIONS, classic=st.booleans(), recover=st.booleans())
 def test_broken_bytes_are_refused_or_usable(
     mutations: list[tuple[str, int, int]], classic: bool, recover: bool
