@@ -64,12 +64,16 @@ THOROUGH_TESTS = (
     "captures/tools/test_bad_input.py",
     "cli/test_captures.py",
     "graphs/flops/test_hostile_products.py",
+    "graphs/interpreter/test_sharing.py",
     "graphs/shapes/test_hostile_ops.py",
+    "options/test_regex.py",
+    "profiles/read/test_profile_proto.py",
     "property",
     "test_crash_list.py",
     "test_hostile_captures.py",
     "test_hostile_inputs.py",
     "ui/pages/test_links.py",
+    "views/write/test_client_timeline.py",
 )
 """Where tests are marked ``thorough``."""
 SPEEDSCOPE = "speedscope@1.25.0"

@@ -247,6 +247,7 @@ TOKENS = [
 ]
 
 
+@pytest.mark.thorough
 @settings(max_examples=1500, deadline=None)
 @given(
     tokens=st.lists(st.sampled_from(TOKENS), max_size=10),

@@ -142,6 +142,7 @@ def graphs(draw):
     return graph(*head, *nodes, SQUARE, TWICE, ITSELF)
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs(), st.sampled_from((None, 8)))
 def test_shared_results_are_those_of_each_node(message, batch):
