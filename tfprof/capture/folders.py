@@ -45,7 +45,7 @@ def staging_folder(logdir: Path | None) -> Path:
 
 
 def kept(
-    staging: Path, logdir: Path | None, session_id: str
+    staging: Path, logdir: Path | None, session_id: str, file_host: str = ""
 ) -> tuple[Run, str, Path | None, list[Note]]:
     """Move a profiler's file to its place, and read it.
 
@@ -53,6 +53,7 @@ def kept(
         staging: Folder in which the profiler wrote.
         logdir: The log folder; None for memory.
         session_id: Name of the run; empty for the profiler's own.
+        file_host: Name of this host in the run; empty for the profiler's own.
 
     Returns:
         The run, the name of this host in it, the run's folder, and remarks.
@@ -67,6 +68,8 @@ def kept(
             f"the profiler wrote {len(files)} captures instead of one; make sure that the disk "
             "has room, and capture again"
         )
+    if file_host:
+        files[0] = files[0].rename(files[0].with_name(f"{file_host}{_ENDING}"))
     host = files[0].name.removesuffix(_ENDING)
     if logdir is None:
         return open_run(files[0]), host, None, []

@@ -133,7 +133,7 @@ def processes(folder: str | os.PathLike[str]) -> tuple[HookedProcess, ...]:
             f"{place}: cannot be read: {error.strerror}. Give the state folder of 'tfprof run', "
             f"which is LOGDIR/{STATE_FOLDER} by default"
         ) from error
-    found = [process for path in paths if (process := _read(path)) is not None]
+    found = [process for path in paths if (process := read_process(path)) is not None]
     unranked = 1 << 62
     return tuple(
         sorted(
@@ -143,7 +143,8 @@ def processes(folder: str | os.PathLike[str]) -> tuple[HookedProcess, ...]:
     )
 
 
-def _read(path: Path) -> HookedProcess | None:
+def read_process(path: Path) -> HookedProcess | None:
+    """What a file says of its process; None if it is damaged, or no such file."""
     try:
         with path.open("rb") as stream:
             value = json.loads(stream.read(_MOST_BYTES))

@@ -15,7 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tfprof.files.hooked_processes import HookedProcess, start_ticks, write_process
+from tfprof.files.hooked_processes import (
+    HookedProcess,
+    file_name,
+    read_process,
+    start_ticks,
+    write_process,
+)
 
 _AFTER_FIRST = 7
 """The signal for stacks is so many after the first real-time signal; programs rarely use it."""
@@ -53,6 +59,11 @@ class State:
         framework: ``tensorflow`` or ``jax``.
         run: Name of the run that its captures go to.
 
+    Attributes:
+        process: What the file holds.
+        path: The file.
+        earlier: What a file of this process's number held before; None if there was none.
+
     Raises:
         OSError: The folder cannot be written.
     """
@@ -68,6 +79,8 @@ class State:
             pid, host, rank_of(os.environ), None, framework, tuple(sys.orig_argv), sys.executable,
             time.time(), ticks=start_ticks(pid), run=run,
         )  # fmt: skip
+        path = self._folder / file_name(host, pid)
+        self.earlier = read_process(path)
         self.path = write_process(self._folder, self.process)
         self.update(**self._register())
 
