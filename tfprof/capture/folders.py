@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -69,7 +70,7 @@ def kept(
             "has room, and capture again"
         )
     if file_host:
-        files[0] = files[0].rename(files[0].with_name(f"{file_host}{_ENDING}"))
+        files = [_renamed(runs[0], files[0].name.removesuffix(_ENDING), file_host)]
     host = files[0].name.removesuffix(_ENDING)
     if logdir is None:
         return open_run(files[0]), host, None, []
@@ -86,6 +87,13 @@ def kept(
                  "host already")
         )  # fmt: skip
     return open_run(profiles / name), host, profiles / name, notes
+
+
+def _renamed(run: Path, host: str, file_host: str) -> Path:
+    """Give a host another name in its files, also in those beside the capture; returns that."""
+    for path in list(run.glob(f"{glob.escape(host)}.*")):
+        path.rename(run / (file_host + path.name.removeprefix(host)))
+    return run / f"{file_host}{_ENDING}"
 
 
 def _moved(run: Path, target: Path, *, may_join: bool) -> bool:

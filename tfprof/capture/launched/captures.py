@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,12 +89,18 @@ class _Capture(Capture):
 
     gives_way = True
 
-    def __init__(self, spec: RunSpec, run: str, framework: str, file_host: str) -> None:
+    def __init__(
+        self, spec: RunSpec, run: str, framework: str, file_host: str, end: Callable[[], None]
+    ) -> None:
+        self._end_all = end
         super().__init__(spec.logdir, replace(spec.options, session_id=run, framework=framework))
         self._file_host = file_host
 
     def _say(self, note: Note) -> None:
         self._notes.append(note)
+
+    def _at_exit(self) -> None:
+        self._end_all()
 
 
 class Captures:
@@ -247,6 +253,8 @@ class Captures:
         """In the thread of a step, before the step."""
         with self._lock, self._going_on("this window is lost"):
             if self._capture is not None and self.steps.n > self._last:
+                self._end_mark()
+                _wait_for_jax()
                 self._end_capture()
             window = self._window
             if self._capture is None and window is not None and self.steps.n >= window.first:
@@ -290,7 +298,7 @@ class Captures:
         self._window = None
         leader = self.steps.leader
         framework = leader.framework if leader is not None and not self.steps.n_marked else ""
-        capture = _Capture(self._spec, window.run, framework, self._file_host())
+        capture = _Capture(self._spec, window.run, framework, self._file_host(), self.end)
         self._has_captured = self._is_starting = True
         try:
             capture.start()
@@ -311,8 +319,8 @@ class Captures:
         if capture is None:
             return
         self._last = self._until = NEVER
-        if not self._over.is_set():
-            self._end_mark()
+        if not self._over.is_set() or getattr(sys, "last_value", None) is not None:
+            self._end_mark()  # at an ordinary end, the time after the last step would be in it
         if self._state is not None:
             self._state.update(is_capturing=False)
         try:
@@ -470,3 +478,11 @@ class Captures:
                 os.write(number, line.encode())
             finally:
                 os.close(number)
+
+
+def _wait_for_jax() -> None:
+    """Wait for what steps of JAX have started: calls return before, and the trace would lack it."""
+    jax: Any = sys.modules.get("jax")
+    for array in [] if jax is None else jax.live_arrays():
+        with contextlib.suppress(Exception):  # donated, or of a computation that failed
+            array.block_until_ready()

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tfprof.errors import UsageError
 from tfprof.files.hooked_processes import STATE_FOLDER
@@ -96,8 +97,9 @@ def spec_of(text: str, here: str = "") -> RunSpec:
     """
     given = _given(text)
     logdir = Path(here, given.pop("logdir"))
-    levels = {name.replace("-", "_"): _whole(name, given.pop(name)) for name in _LEVELS
-              if name in given}  # fmt: skip
+    levels: dict[str, Any] = {
+        name.replace("-", "_"): _whole(name, given.pop(name)) for name in _LEVELS if name in given
+    }
     state = given.pop("state", "")
     found = RunSpec(
         logdir=logdir,

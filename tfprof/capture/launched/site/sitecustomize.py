@@ -14,7 +14,7 @@ def _chain() -> None:
     places = sys.path[:]
     sys.path[:] = [place for place in places if place.rstrip("/\\") != _here]
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ModuleNotFoundError as error:
         if error.name != "sitecustomize":
             raise
@@ -26,6 +26,6 @@ def _chain() -> None:
 
 
 try:
-    import tfprof_hook  # noqa: F401
+    import tfprof_hook  # type: ignore[import-not-found]  # noqa: F401
 finally:
     _chain()

@@ -86,7 +86,7 @@ def _launch() -> None:
 
 if os.environ.get("TFPROF_RUN"):
     _launch()
-    sys.meta_path.insert(0, _Watch)
+    sys.meta_path.insert(0, _Watch)  # type: ignore[arg-type]
     for _name in list(_waiting):
         if _name in sys.modules:
             _waiting.discard(_name)
