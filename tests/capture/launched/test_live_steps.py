@@ -9,7 +9,7 @@ def clock(monkeypatch):
     class Clock:
         now = 0.0
 
-    monkeypatch.setattr(live_steps.time, "perf_counter", lambda: Clock.now)
+    monkeypatch.setattr(live_steps, "perf_counter", lambda: Clock.now)
     return Clock
 
 

@@ -80,7 +80,7 @@ def test_one_file_of_each_process_of_a_launcher_without_ranks(run_hooked):
 def test_the_step_of_tensorflow_is_the_function_of_the_main_loop(run):
     ran = run(programs.TENSORFLOW, "--steps", "11:20", overview=True)
     assert ran.code == 0 and len(ran.steps()) == 10
-    assert "a step is a call of train" in " ".join(ran.err.split()), ran.err
+    assert "each call of train counts as one" in " ".join(ran.err.split()), ran.err
 
 
 @pytest.mark.tensorflow

@@ -21,23 +21,11 @@ _MAKERS = ("jit", "pmap")
 
 
 class JitCalls:  # noqa: D101  # its docstring is that of the function
-    __slots__ = ("__weakref__", "_tfprof_calls", "_tfprof_jitted", "_tfprof_steps")
+    __slots__ = ("__weakref__", "_tfprof_calls", "_tfprof_jitted")
 
-    def __init__(self, jitted: Any, steps: LiveSteps) -> None:
-        name = str(getattr(jitted, "__name__", "") or "a function")
+    def __init__(self, jitted: Any, calls: Calls) -> None:
         object.__setattr__(self, "_tfprof_jitted", jitted)
-        object.__setattr__(self, "_tfprof_steps", steps)
-        object.__setattr__(self, "_tfprof_calls", Calls(name, "jax"))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102  # that of the function
-        if not self._tfprof_steps.counts_calls or inside.is_inside:
-            return self._tfprof_jitted(*args, **kwargs)
-        inside.is_inside = True
-        try:
-            self._tfprof_steps.begin_call(self._tfprof_calls)
-            return self._tfprof_jitted(*args, **kwargs)
-        finally:
-            inside.is_inside = False
+        object.__setattr__(self, "_tfprof_calls", calls)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -77,6 +65,29 @@ class JitCalls:  # noqa: D101  # its docstring is that of the function
         return self._tfprof_jitted.__module__
 
 
+def counted(jitted: Any, steps: LiveSteps) -> Any:
+    """What stands for a jitted function, and counts its calls.
+
+    Each has a class of its own, whose ``__call__`` holds what it needs: an attribute of an object
+    with ``__getattr__`` would take most of the time that a call may take.
+    """
+    calls = Calls(str(getattr(jitted, "__name__", "") or "a function"), "jax")
+    begin = steps.begin_call
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if inside.is_inside or not steps.counts_calls:
+            return jitted(*args, **kwargs)
+        inside.is_inside = True
+        try:
+            begin(calls)
+            return jitted(*args, **kwargs)
+        finally:
+            inside.is_inside = False
+
+    kind = type(type(jitted).__name__, (JitCalls,), {"__slots__": (), "__call__": call})
+    return kind(jitted, calls)
+
+
 def follow_jax(captures: Captures) -> None:
     """Follow JAX, which has just been imported."""
     jax: Any = sys.modules["jax"]
@@ -96,7 +107,7 @@ def _counting(make: Callable[..., Any], steps: LiveSteps) -> Callable[..., Any]:
         made = make(*args, **kwargs)
         if not args and isinstance(made, functools.partial):  # a decorator with arguments
             return functools.partial(counting, **kwargs)
-        return JitCalls(made, steps) if hasattr(made, "lower") else made
+        return counted(made, steps) if hasattr(made, "lower") else made
 
     return counting
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from time import perf_counter
 
 NEVER = float("inf")
 _WARM_CALLS = 2
@@ -107,21 +108,24 @@ class LiveSteps:
 
     def begin_call(self, calls: Calls) -> None:
         """The main program calls a function."""
-        now, last = time.perf_counter(), self._last
+        now, last = perf_counter(), self._last
         if last is not None and last.n > _WARM_CALLS:
             last.seconds += now - self._since
         self._last, self._since = calls, now
-        calls.n += 1
-        leader = self.leader
-        if calls is not leader:
-            is_ahead = leader is None or (
-                calls.n > _WARM_CALLS
-                and (leader.n <= _WARM_CALLS or calls.seconds > leader.seconds)
-            )
-            if not is_ahead:
+        number = calls.n = calls.n + 1
+        if calls is not self.leader:
+            if not self._is_ahead(calls):
                 return
             self.leader = calls
-        self._begin(calls.n)
+        self.n = number
+        if number >= self.due or self.first_at is None:
+            self._begin(number)
+
+    def _is_ahead(self, calls: Calls) -> bool:
+        leader = self.leader
+        return leader is None or (
+            calls.n > _WARM_CALLS and (leader.n <= _WARM_CALLS or calls.seconds > leader.seconds)
+        )
 
     def _begin(self, number: int) -> None:
         self.n = number
