@@ -33,7 +33,8 @@ def imported(name: str) -> None:
             spec = spec_of(os.environ.get(VARIABLE, ""), here)
         except UsageError as error:
             _Process.is_off = True
-            sys.stderr.write(f"tfprof run: {VARIABLE} is wrong, so nothing is captured: {error}\n")
+            [said, *_] = str(error).splitlines()
+            sys.stderr.write(f"tfprof run: {VARIABLE} is wrong, so nothing is captured: {said}\n")
             return
         _Process.captures = Captures(spec, Launch(spec.run or run, journal, int(pid)))
     captures = _Process.captures

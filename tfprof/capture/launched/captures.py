@@ -39,6 +39,7 @@ _LONGEST_SECONDS = 60.0
 """Longest window by steps."""
 _SLOW_SECONDS = 10.0
 """A program that has not reached the default window so long after its first step is slow."""
+_FEW_STEPS = 2
 _PATIENCE_SECONDS = (1.0, 60.0)
 """How long a window waits for the next step, in a program without steps and in one with steps."""
 _MOST_RUNS = 10
@@ -244,7 +245,7 @@ class Captures:
         with contextlib.suppress(ValueError):
             if getattr(signal.getsignal(signal.SIGTERM), "__self__", None) is self._termination:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        inside.is_inside = False
+        inside.clear()
         self.steps.n, self.steps.first_at = 0, None
         self._last = self._until = NEVER
         self._plan()
@@ -259,12 +260,12 @@ class Captures:
             window = self._window
             if self._capture is None and window is not None and self.steps.n >= window.first:
                 self._begin_capture(window, self.steps.n + window.length - 1)
-            if self._capture is not None:
+            if self._capture is not None or self._recorder is not None:
                 self._mark()
             self._plan()
 
     def _mark(self) -> None:
-        """Mark a step from a call of a jitted function to its next call, while one is captured.
+        """Mark a step from a call of a jitted function to its next call, while this is recorded.
 
         The runtime of JAX records no calls that the analysis could take for steps; that of
         TensorFlow does.
@@ -287,6 +288,10 @@ class Captures:
         """When the count of steps matters next."""
         if self._capture is not None:
             self.steps.due = self._last + 1 if self._own_step is None else self.steps.n + 1
+        elif self._recorder is not None and not self.steps.n_marked:
+            leader = self.steps.leader
+            is_jax = leader is None or leader.framework == "jax"
+            self.steps.due = self.steps.n + 1 if is_jax else NEVER
         elif self._window is not None:
             self.steps.due = self._window.first
         else:
@@ -310,7 +315,6 @@ class Captures:
         limit = _LONGEST_SECONDS if last < NEVER else _WINDOW_SECONDS
         self._capture, self._last = capture, last
         self._until = time.monotonic() + (self._spec.for_ or limit)
-        self._first_of_capture = self.steps.n
         if self._state is not None:
             self._state.update(is_capturing=True)
 
@@ -319,8 +323,11 @@ class Captures:
         if capture is None:
             return
         self._last = self._until = NEVER
-        if not self._over.is_set() or getattr(sys, "last_value", None) is not None:
-            self._end_mark()  # at an ordinary end, the time after the last step would be in it
+        if getattr(sys, "last_value", None) is not None:
+            self._end_mark()  # the step that has failed
+        # Otherwise the last mark is left out: what is not steps any more would be in it. It would
+        # be recorded if it went before the recording ends.
+        cut, self._own_step = self._own_step, None
         if self._state is not None:
             self._state.update(is_capturing=False)
         try:
@@ -328,6 +335,8 @@ class Captures:
         except Exception:
             self._has_failed = True
             raise
+        finally:
+            del cut
         if capture.folder is not None:
             if self._spec.every:
                 own = capture.folder / f"{capture._host}.xplane.pb"
@@ -354,8 +363,6 @@ class Captures:
             time.sleep(_LOOK_SECONDS)  # the other framework of the program may begin, too
             if self._spec.server:
                 self._serve()
-            if self._spec.when:
-                self._record()
             while not self._over.wait(_LOOK_SECONDS):
                 with self._lock, self._going_on("a window is lost"):
                     self._look(time.monotonic())
@@ -377,19 +384,23 @@ class Captures:
     def _look(self, now: float) -> None:
         if self._over.is_set():
             return
-        if self._recorder is not None:
-            self._look_at_recorder(self._recorder)
+        if self._spec.when:
+            if self._recorder is not None:
+                self._look_at_recorder(self._recorder)
+            elif not self._has_captured and self._is_warm(now):
+                self._record()
+            self._plan()
             return
         for run in self._moments.due(time.time(), now - self._began):
             if self._capture is None and self._window is None:
                 self._window = _Window(run, 0, self._spec.length, now)
         n, window = self.steps.n, self._window
         if self._spec.is_default and window is not None and window.since == NEVER:
-            passed = now - (self.steps.first_at or self._began)
-            if n == 0 and passed > AFTER_SECONDS:
-                self._begin_capture(window, NEVER)
-            elif n >= 2 and passed > _SLOW_SECONDS:
-                window.first = 0
+            if self._is_warm(now):
+                if n == 0:
+                    self._begin_capture(window, NEVER)
+                else:
+                    window.first = 0
         elif window is not None and window.since < now - _PATIENCE_SECONDS[n > 0]:
             self._begin_capture(window, NEVER)
         if now > self._until:
@@ -397,24 +408,29 @@ class Captures:
             self._end_capture()
         self._plan()
 
+    def _is_warm(self, now: float) -> bool:
+        """Whether first steps, which compile, are over; or there are none, or they are slow."""
+        n, passed = self.steps.n, now - (self.steps.first_at or self._began)
+        if n == 0:
+            return passed > AFTER_SECONDS
+        return n >= FIRST_STEP or (n >= _FEW_STEPS and passed > _SLOW_SECONDS)
+
     def _record(self) -> None:
         from tfprof.capture.recorder import Recorder
 
-        self._is_starting = True
+        self._is_starting = self._has_captured = True
+        self._n_recorded = 0
         try:
             recorder = Recorder(
                 self._spec.logdir, when=self._spec.when, options=self._spec.options,
                 count=self._spec.most_runs or 1,
             )  # fmt: skip
             self._recorder = recorder.__enter__()
-            self._has_captured = True
         except Exception as error:
             self._has_failed = True
             self.warn(f"the flight recorder of when={self._spec.when!r} did not start: {error}")
         finally:
             self._is_starting = False
-        self._n_recorded = 0
-        self._plan()
 
     def _look_at_recorder(self, recorder: Recorder) -> None:
         for run in self._moments.due(time.time(), 0.0):
@@ -435,6 +451,7 @@ class Captures:
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return
+        self._own_step = None
         error: Any = getattr(sys, "last_value", None) if self._over.is_set() else None
         recorder.__exit__(type(error) if error else None, error, None)
         self._report_recorded(recorder)

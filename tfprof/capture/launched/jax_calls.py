@@ -10,9 +10,16 @@ import functools
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, cast
 
-from tfprof.capture.launched.live_steps import Calls, LiveSteps, inside, is_own_mark
+from tfprof.capture.launched.live_steps import (
+    WARM_CALLS,
+    Calls,
+    LiveSteps,
+    inside,
+    is_own_mark,
+)
 
 if TYPE_CHECKING:
     from tfprof.capture.launched.captures import Captures
@@ -28,7 +35,7 @@ class JitCalls:  # noqa: D101  # its docstring is that of the function
         object.__setattr__(self, "_tfprof_calls", calls)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+        return self if instance is None else types.MethodType(cast(Any, self), instance)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tfprof_jitted, name)
@@ -75,14 +82,18 @@ def counted(jitted: Any, steps: LiveSteps) -> Any:
     begin = steps.begin_call
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if inside.is_inside or not steps.counts_calls:
+        if not steps.counts_calls or (inside and get_ident() in inside):
             return jitted(*args, **kwargs)
-        inside.is_inside = True
+        if calls.n > WARM_CALLS:  # it is compiled, so no call of another function is within it
+            begin(calls)
+            return jitted(*args, **kwargs)
+        thread = get_ident()
+        inside.add(thread)
         try:
             begin(calls)
             return jitted(*args, **kwargs)
         finally:
-            inside.is_inside = False
+            inside.discard(thread)
 
     kind = type(type(jitted).__name__, (JitCalls,), {"__slots__": (), "__call__": call})
     return kind(jitted, calls)

@@ -7,19 +7,22 @@ steps/step_roots.py``); this count only decides when a window begins and ends.
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable
 from time import perf_counter
 
 NEVER = float("inf")
-_WARM_CALLS = 2
+WARM_CALLS = 2
 """So many first calls of a function trace and compile it, so their time does not count."""
 
 
 def is_own_mark() -> bool:
     """Whether ``tfprof.capture.step`` makes the mark whose constructor calls this; it counts it."""
     return sys._getframe(2).f_globals.get("__name__") == "tfprof.capture.steps"
+
+
+_SAMPLE = 16
+"""After as many calls of a function, the time of one in so many is taken, and stands for all."""
 
 
 class Calls:
@@ -39,13 +42,8 @@ class Calls:
         self.n, self.seconds = 0, 0.0
 
 
-class _Inside(threading.local):
-    """Whether this thread is in a call."""
-
-    is_inside = False
-
-
-inside = _Inside()
+inside: set[int] = set()
+"""Threads that are in a call; what they call then is part of it."""
 
 
 class LiveSteps:
@@ -108,11 +106,13 @@ class LiveSteps:
 
     def begin_call(self, calls: Calls) -> None:
         """The main program calls a function."""
-        now, last = perf_counter(), self._last
-        if last is not None and last.n > _WARM_CALLS:
-            last.seconds += now - self._since
-        self._last, self._since = calls, now
+        last = self._last
+        if last is not None:
+            last.seconds += (perf_counter() - self._since) * (_SAMPLE if last.n > _SAMPLE else 1)
+            self._last = None
         number = calls.n = calls.n + 1
+        if number > WARM_CALLS and (number < _SAMPLE or number % _SAMPLE == 0):
+            self._last, self._since = calls, perf_counter()
         if calls is not self.leader:
             if not self._is_ahead(calls):
                 return
@@ -124,7 +124,7 @@ class LiveSteps:
     def _is_ahead(self, calls: Calls) -> bool:
         leader = self.leader
         return leader is None or (
-            calls.n > _WARM_CALLS and (leader.n <= _WARM_CALLS or calls.seconds > leader.seconds)
+            calls.n > WARM_CALLS and (leader.n <= WARM_CALLS or calls.seconds > leader.seconds)
         )
 
     def _begin(self, number: int) -> None:

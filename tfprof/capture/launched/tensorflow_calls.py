@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from tfprof.capture.launched.live_steps import Calls, LiveSteps, inside, is_own_mark
@@ -30,9 +31,10 @@ def _follow_calls(kind: Any, steps: LiveSteps) -> None:
 
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not steps.counts_calls or inside.is_inside:
+        thread = get_ident()
+        if thread in inside or not steps.counts_calls:
             return original(self, *args, **kwargs)
-        inside.is_inside = True
+        inside.add(thread)
         try:
             try:
                 calls = self._tfprof_calls
@@ -42,7 +44,7 @@ def _follow_calls(kind: Any, steps: LiveSteps) -> None:
             steps.begin_call(calls)
             return original(self, *args, **kwargs)
         finally:
-            inside.is_inside = False
+            inside.discard(thread)
 
     kind.__call__ = call
 
