@@ -87,7 +87,7 @@ def test_damaged_and_foreign_files_are_left_out(tmp_path, content):
     assert [each.pid for each in processes(tmp_path)] == [os.getpid()]
 
 
-def test_fields_of_later_releases_are_no_damage(tmp_path):
+def test_fields_of_later_releases_are_left_out(tmp_path):
     text = json.dumps({"pid": 5, "host": "elsewhere", "a_later_field": [1]})
     (tmp_path / "elsewhere-5.json").write_text(text)
     (process,) = processes(tmp_path)

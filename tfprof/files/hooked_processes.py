@@ -45,7 +45,7 @@ class HookedProcess:
         stacks_reason: Why it cannot.
         signal: Number of the signal.
         ticks: Start of the process in ticks since the boot of its host (field 22 of
-            ``/proc/PID/stat``), which tells it from a later process of the same number; None where
+            ``/proc/PID/stat``), which a later process of the same number does not share; None where
             the system has none.
         is_capturing: Whether a capture of ``tfprof run`` is under way.
         run: Name of the run that its captures go to.
@@ -117,8 +117,8 @@ def write_process(folder: Path, process: HookedProcess) -> Path:
 def processes(folder: str | os.PathLike[str]) -> tuple[HookedProcess, ...]:
     """The processes that describe themselves in a state folder, by rank, host and number.
 
-    A log folder that holds a state folder is taken for that. Files that are damaged, or that are
-    no such descriptions, are left out; processes that are gone are not: see ``is_alive``.
+    A log folder that holds a state folder is taken for that. Files that are damaged, or that
+    describe something else, are left out; processes that are gone are not: see ``is_alive``.
 
     Raises:
         InputError: The folder cannot be read.

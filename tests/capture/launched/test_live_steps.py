@@ -31,7 +31,7 @@ def test_the_function_with_most_time_is_the_step(clock):
     assert (steps.n, steps.what) == (6, "calls of train")
 
 
-def test_compilation_is_no_reason(clock):
+def test_compilation_does_not_count(clock):
     steps = LiveSteps(lambda: None)
     init, train = functions("init", "train")
     call(steps, clock, init, 100.0)

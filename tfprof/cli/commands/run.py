@@ -25,6 +25,7 @@ _WHEN, _WHAT, _WHERE, _AFTER = (
 _LEVELS = {"host_tracer_level": 2, "python_tracer_level": 0, "device_tracer_level": 1}
 _NO_SUCH_PROGRAM, _NOT_EXECUTABLE = 127, 126
 """Exit codes of shells."""
+_STDERR = 2
 
 
 def run(program: Sequence[str], logdir: str, overview: bool, **params: Any) -> int:
@@ -94,7 +95,7 @@ def _report(launched: Launched, *, overview: bool) -> None:
         sys.stderr.flush()
         words = [sys.executable, "-m", "tfprof", "overview", runs[-1], "--no-pager"]
         own = {key: value for key, value in os.environ.items() if key != "TFPROF_RUN"}
-        subprocess.run(words, stdout=sys.stderr, check=False, env=own)
+        subprocess.run(words, stdout=_STDERR, check=False, env=own)
     for earlier in runs[:-1]:
         note(f"another run: {harmless(_short(earlier))}")
     note(f"run: {harmless(folder)}; next: tfprof ui {harmless(shlex.quote(folder))}")
