@@ -20,8 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +29,7 @@ from tfprof.capture import steps
 from tfprof.capture.launched import jax_calls, tensorflow_calls
 from tfprof.capture.launched.live_steps import LiveSteps
 
+ROOT = Path(__file__).resolve().parent.parent
 CALLS = 5_000
 GOAL_MICROS = 1.0
 

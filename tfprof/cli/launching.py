@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.keys import keys
 from tfprof.cli.output import harmless, note
 from tfprof.errors import InputError
-from tfprof.files.hooked_processes import file_name, processes
+from tfprof.files.hooked_processes import STATE_FOLDER, file_name, processes
 
 if TYPE_CHECKING:
     from tfprof.capture.launched.spec import RunSpec
@@ -99,7 +99,12 @@ class Launched:
                 path = self._spec.state / file_name(process.host, process.pid)
                 for each in (path, path.with_suffix(".stacks")):
                     each.unlink(missing_ok=True)
-            self._spec.state.rmdir()  # if no other program uses it
+            if self._n_keys:
+                from tfprof.capture.launched.requests import REQUEST
+
+                (self._spec.state / REQUEST).unlink(missing_ok=True)
+            if self._spec.state.name == STATE_FOLDER:
+                self._spec.state.rmdir()  # if no other program uses it
         return lost
 
     def _environment(self, journal: str) -> dict[str, str]:

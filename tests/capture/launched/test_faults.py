@@ -130,6 +130,61 @@ os._exit(9)
 
 @posix
 @pytest.mark.jax
+def test_children_of_fork_that_compute_are_processes_of_their_own(run):
+    ran = run("""
+import multiprocessing
+import warnings
+import jax
+import jax.numpy as jnp
+
+warnings.simplefilter("ignore")
+step = jax.jit(lambda x: jnp.tanh(x @ x))
+
+def work():
+    x = jnp.ones((50, 50))
+    for _ in range(12):
+        step(x).block_until_ready()
+
+context = multiprocessing.get_context("fork")
+workers = [context.Process(target=work) for _ in range(2)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+print([worker.exitcode for worker in workers])
+""", "--steps", "5:8")  # fmt: skip
+    assert (ran.code, ran.out) == (0, "[0, 0]\n")
+    [folder] = ran.runs
+    hosts = [path.name.removesuffix(".xplane.pb") for path in folder.glob("*.xplane.pb")]
+    assert len(hosts) == 2 and all(ran.steps(host) == [5, 6, 7, 8] for host in hosts)
+    assert not (ran.logdir / STATE_FOLDER).exists()
+
+
+@posix
+@pytest.mark.jax
+def test_a_full_disk_loses_the_capture_and_nothing_else(run):
+    ran = run(LOOP + """
+import resource
+steps(5)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+steps(40)
+print("done")
+""")  # fmt: skip
+    assert (ran.code, ran.out, ran.runs) == (0, "done\n", [])
+    assert "make sure that the disk has room" in ran.err and "Traceback" not in ran.err
+
+
+@pytest.mark.jax
+def test_a_missing_package_of_the_recorder_is_named(run_hooked, tmp_path):
+    (tmp_path / "grpc.py").write_text("raise ImportError('none')")
+    ran = run_hooked(LOOP + "steps(30); time.sleep(1); print('done')",
+                     "logs;when=step_time > 1s")  # fmt: skip
+    assert (ran.code, ran.out, ran.runs) == (0, "done\n", [])
+    assert "pip install 'tfprof[remote]'" in ran.err
+
+
+@posix
+@pytest.mark.jax
 def test_a_program_that_replaces_itself_during_a_capture(run):
     ran = run(LOOP + """
 if len(sys.argv) > 1:

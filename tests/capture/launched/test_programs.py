@@ -97,3 +97,32 @@ def test_a_program_that_runs_op_by_op_is_captured_by_time(run):
     ran = run(programs.EAGER, "--after", "0.5s", "--for", "1s", overview=True)
     assert ran.code == 0 and len(ran.runs) == 1
     assert "no steps were found" in " ".join(ran.err.split()), ran.err
+
+
+@pytest.mark.tensorflow
+@pytest.mark.slow
+def test_what_a_program_of_tensorflow_records_itself_comes_first(run):
+    program = """
+import os
+import keras
+import numpy as np
+import tensorflow as tf
+
+model = keras.Sequential([keras.Input([16]), keras.layers.Dense(8)])
+model.compile("sgd", "mse")
+x, y = np.ones([16, 16], "float32"), np.ones([16, 8], "float32")
+for _ in range(14):
+    model.train_on_batch(x, y)
+tf.profiler.experimental.server.start(PORT)
+tf.profiler.experimental.start("own")
+for _ in range(4):
+    model.train_on_batch(x, y)
+tf.profiler.experimental.stop()
+print(os.path.isdir("own/plugins"))
+"""
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    ran = run(program.replace("PORT", str(port)))
+    assert (ran.code, ran.out) == (0, "True\n")
+    assert "calls tf.profiler.experimental.start itself" in ran.err
+    assert 4 <= len(ran.steps()) <= 5

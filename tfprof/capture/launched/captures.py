@@ -131,7 +131,7 @@ class Captures:
         self._last, self._until = NEVER, NEVER
         self._recorder: Recorder | None = None
         self._server: ProfilerServer | None = None
-        self._is_starting = self._has_captured = self._has_failed = False
+        self._is_starting = self._has_captured = self._has_failed = self._is_forked = False
         self._own_step: steps.step | None = None
         self._own_thread = 0
         self._moments = Moments(spec, launch.run)
@@ -150,21 +150,17 @@ class Captures:
         if not is_first:
             return
         steps.begin_windows(self.steps)
-        self._tell(event="framework", framework=framework)
-        self._describe()
+        self._begin_process()
         atexit.register(self.end)
-        if "multiprocessing.process" in sys.modules:  # whose children of fork skip atexit
-            from multiprocessing import process, util
-
-            if process.parent_process() is not None:
-                util.Finalize(None, self.end, exitpriority=0)
-        self._termination.install()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._leave_to_parent)
 
     def runtime_began(self) -> None:
         """A framework has begun to compute, so that a server may start and time counts."""
         if self._thread is None and not self._over.is_set():
+            if self._is_forked:
+                self._is_forked = False
+                self._begin_process()
             self._began = time.monotonic()
             self._thread = threading.Thread(target=self._watch, name="tfprof-run", daemon=True)
             self._thread.start()
@@ -219,6 +215,16 @@ class Captures:
                 self._state.remove()
         self._tell(event="end", steps=self.steps.n, what=self.steps.what)
 
+    def _begin_process(self) -> None:
+        self._tell(event="framework", framework=self._framework)
+        self._describe()
+        if "multiprocessing.process" in sys.modules:  # whose children of fork skip atexit
+            from multiprocessing import process, util
+
+            if process.parent_process() is not None:
+                util.Finalize(None, self.end, exitpriority=0)
+        self._termination.install()
+
     def _describe(self) -> None:
         try:
             self._state = State(self._spec.state, self._framework, self._launch.run)
@@ -246,7 +252,8 @@ class Captures:
             if getattr(signal.getsignal(signal.SIGTERM), "__self__", None) is self._termination:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
         inside.clear()
-        self.steps.n, self.steps.first_at = 0, None
+        self.steps.n, self.steps.first_at, self._began = 0, None, 0.0
+        self._is_forked = True
         self._last = self._until = NEVER
         self._plan()
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tfprof.capture.launched.spec import RunSpec
 
-_FILE = "capture.request"
+REQUEST = "capture.request"
+"""The file of the latest request in a state folder."""
 
 
 def request_capture(state: Path, run: str) -> None:
@@ -23,7 +24,7 @@ def request_capture(state: Path, run: str) -> None:
     Raises:
         OSError: The folder cannot be written.
     """
-    path = state / _FILE
+    path = state / REQUEST
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     unfinished.write_text(json.dumps({"run": run, "time": time.time()}), "utf-8")
     unfinished.replace(path)
@@ -32,7 +33,7 @@ def request_capture(state: Path, run: str) -> None:
 def request_of(state: Path) -> tuple[float, str]:
     """The time and the run of the latest request; zero and empty if there is none."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        value = json.loads((state / _FILE).read_text("utf-8"))
+        value = json.loads((state / REQUEST).read_text("utf-8"))
         return float(value["time"]), str(value["run"])
     return 0.0, ""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tfprof.files.hooked_processes import (
+    STATE_FOLDER,
     HookedProcess,
     file_name,
     read_process,
@@ -69,7 +70,6 @@ class State:
     """
 
     def __init__(self, folder: Path, framework: str, run: str = "") -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder.absolute()
         self._lock = threading.Lock()
         self._stream: BinaryIO | None = None
@@ -81,7 +81,15 @@ class State:
         )  # fmt: skip
         path = self._folder / file_name(host, pid)
         self.earlier = read_process(path)
-        self.path = write_process(self._folder, self.process)
+        self.path = path
+        for is_last in (False, True):  # another process may remove the folder at its end
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                write_process(self._folder, self.process)
+                break
+            except FileNotFoundError:
+                if is_last:
+                    raise
         self.update(**self._register())
 
     def update(self, **changes: Any) -> None:
@@ -102,6 +110,8 @@ class State:
                 self._stream = None
                 Path(self._stream_path).unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
+            if self._folder.name == STATE_FOLDER:
+                self._folder.rmdir()  # if no other process uses it
 
     def leave_to_parent(self) -> None:
         """In a child of ``fork``: its stacks must not go into the file of its parent."""
