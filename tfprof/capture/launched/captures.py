@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +20,14 @@ from tfprof.capture.launched.live_steps import NEVER, LiveSteps, inside
 from tfprof.capture.launched.requests import Moments
 from tfprof.capture.launched.spec import AFTER_SECONDS, FIRST_STEP, N_STEPS, RunSpec
 from tfprof.capture.launched.state import State, rank_of
-from tfprof.capture.session import Capture
 from tfprof.capture.termination import Termination
-from tfprof.captures.run.result import Note
 from tfprof.files.hooked_processes import start_ticks
-from tfprof.files.kept_runs import KeptRuns
 
 if TYPE_CHECKING:
+    from tfprof.capture.launched.quiet_capture import QuietCapture
     from tfprof.capture.recorder import Recorder
     from tfprof.capture.serving import ProfilerServer
+    from tfprof.files.kept_runs import KeptRuns
 
 _log = logging.getLogger("tfprof")
 
@@ -85,25 +84,6 @@ class _Window:
     since: float
 
 
-class _Capture(Capture):
-    """A capture for which the program did not ask: quiet, and second to the program's own."""
-
-    gives_way = True
-
-    def __init__(
-        self, spec: RunSpec, run: str, framework: str, file_host: str, end: Callable[[], None]
-    ) -> None:
-        self._end_all = end
-        super().__init__(spec.logdir, replace(spec.options, session_id=run, framework=framework))
-        self._file_host = file_host
-
-    def _say(self, note: Note) -> None:
-        self._notes.append(note)
-
-    def _at_exit(self) -> None:
-        self._end_all()
-
-
 class Captures:
     """What is captured of this process.
 
@@ -127,7 +107,7 @@ class Captures:
         self._began = 0.0
         self._framework = ""
         self._window: _Window | None = None
-        self._capture: _Capture | None = None
+        self._capture: QuietCapture | None = None
         self._last, self._until = NEVER, NEVER
         self._recorder: Recorder | None = None
         self._server: ProfilerServer | None = None
@@ -135,7 +115,7 @@ class Captures:
         self._own_step: steps.step | None = None
         self._own_thread = 0
         self._moments = Moments(spec, launch.run)
-        self._kept = KeptRuns(spec.most_runs or _MOST_RUNS)
+        self._kept: KeptRuns | None = None
         self._termination = Termination(self.end)
         if spec.steps is not None:
             first, last = spec.steps
@@ -310,7 +290,9 @@ class Captures:
         self._window = None
         leader = self.steps.leader
         framework = leader.framework if leader is not None and not self.steps.n_marked else ""
-        capture = _Capture(self._spec, window.run, framework, self._file_host(), self.end)
+        from tfprof.capture.launched.quiet_capture import QuietCapture
+
+        capture = QuietCapture(self._spec, window.run, framework, self._file_host(), self.end)
         self._has_captured = self._is_starting = True
         try:
             capture.start()
@@ -346,8 +328,10 @@ class Captures:
             del cut
         if capture.folder is not None:
             if self._spec.every:
-                own = capture.folder / f"{capture._host}.xplane.pb"
-                self._kept.add(capture.folder, [own])
+                from tfprof.files.kept_runs import KeptRuns
+
+                self._kept = self._kept or KeptRuns(self._spec.most_runs or _MOST_RUNS)
+                self._kept.add(capture.folder, [capture.file])
             self._saved(str(capture.folder))
 
     def _saved(self, folder: str, reason: str = "") -> None:
@@ -367,6 +351,9 @@ class Captures:
     def _watch(self) -> None:
         """Looks after what does not depend on steps, in a thread."""
         with self._going_on("it is not captured any more"):
+            # Here, so that the step that begins the first window does not wait for it.
+            import tfprof.capture.launched.quiet_capture  # noqa: F401
+
             time.sleep(_LOOK_SECONDS)  # the other framework of the program may begin, too
             if self._spec.server:
                 self._serve()

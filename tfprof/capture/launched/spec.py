@@ -18,7 +18,6 @@ from typing import Any
 from tfprof.errors import UsageError
 from tfprof.files.hooked_processes import STATE_FOLDER
 from tfprof.options.captures import CaptureOptions, is_folder_name
-from tfprof.remote.durations import seconds_of
 
 VARIABLE = "TFPROF_RUN"
 FIRST_STEP, N_STEPS = 10, 20
@@ -168,6 +167,8 @@ def _whole(name: str, text: str, least: int = 0) -> int:
 def _time(name: str, given: dict[str, str], least: float) -> float | None:
     if name not in given:
         return None
+    from tfprof.remote.durations import seconds_of  # its package imports much
+
     text = given.pop(name)
     try:
         seconds = seconds_of(text)
