@@ -48,6 +48,7 @@ class Launched:
         self._spec = spec
         self._variables = variables
         self._name = spec.run or _job() or time.strftime("%Y_%m_%d_%H_%M_%S")
+        self._start = time.time() - 1  # times of files may be coarse
         self.runs: list[str] = []
         self._began: set[int] = set()
         self._ended: set[int] = set()
@@ -82,6 +83,12 @@ class Launched:
         finally:
             Path(journal).unlink(missing_ok=True)
         return _SIGNALLED - code if code < 0 else code
+
+    def find_runs(self) -> None:
+        """Add runs of this launch that no process lived to report."""
+        for folder in sorted(self._spec.logdir.glob(f"plugins/profile/{self._name}*")):
+            if str(folder) not in self.runs and folder.stat().st_mtime > self._start:
+                self.runs.append(str(folder))
 
     def lost(self) -> list[str]:
         """What was lost of processes that ended without their interpreter's end.

@@ -54,7 +54,7 @@ def test_a_program_without_a_framework_runs_as_it_is(run):
 def test_a_program_that_ends_before_the_window_names_what_to_give(run):
     short = programs.CRASH.replace("number == 20", "number == 6")
     ran = run(short)
-    assert ran.runs == [] and "--steps 2:6" in ran.err and "6 steps (calls of <lambda>)" in ran.err
+    assert ran.runs == [] and "steps=3:6" in ran.err and "6 steps (calls of <lambda>)" in ran.err
 
 
 @pytest.mark.jax

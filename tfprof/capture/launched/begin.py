@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from tfprof.capture.launched.captures import Captures, Launch
+from tfprof.capture.launched.captures import Captures
+from tfprof.capture.launched.messages import Launch
 from tfprof.capture.launched.spec import VARIABLE, spec_of
 from tfprof.errors import UsageError
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
-import logging
 import os
 import signal
 import sys
@@ -13,23 +11,23 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfprof.capture import steps
+from tfprof.capture.launched.call_marks import CallMarks, wait_for_jax
 from tfprof.capture.launched.live_steps import NEVER, LiveSteps, inside
+from tfprof.capture.launched.messages import Launch, why_nothing
 from tfprof.capture.launched.requests import Moments
 from tfprof.capture.launched.spec import AFTER_SECONDS, FIRST_STEP, N_STEPS, RunSpec
-from tfprof.capture.launched.state import State, rank_of
+from tfprof.capture.launched.state import State
 from tfprof.capture.termination import Termination
 from tfprof.files.hooked_processes import start_ticks
 
 if TYPE_CHECKING:
     from tfprof.capture.launched.quiet_capture import QuietCapture
-    from tfprof.capture.recorder import Recorder
+    from tfprof.capture.launched.slow_steps import SlowSteps
     from tfprof.capture.serving import ProfilerServer
     from tfprof.files.kept_runs import KeptRuns
-
-_log = logging.getLogger("tfprof")
 
 _LOOK_SECONDS = 0.1
 _WINDOW_SECONDS = 3.0
@@ -42,29 +40,8 @@ _FEW_STEPS = 2
 _PATIENCE_SECONDS = (1.0, 60.0)
 """How long a window waits for the next step, in a program without steps and in one with steps."""
 _MOST_RUNS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What the processes of one launch share.
-
-    Attributes:
-        run: Name of their run.
-        journal: File in which the command reads what they did; empty without the command.
-        pid: Number of the command's process; without it, of the first process.
-    """
-
-    run: str
-    journal: str = ""
-    pid: int = 0
-
-    @property
-    def is_main(self) -> bool:
-        """Whether this process is the program itself, not one that it has started."""
-        from multiprocessing import process
-
-        own = os.getppid() if self.journal else os.getpid()
-        return own == self.pid and process.parent_process() is None
+_EXIT_SECONDS = 60.0
+"""How long the end of the program waits for a profiler that another thread begins or ends."""
 
 
 @dataclass(slots=True)
@@ -109,11 +86,11 @@ class Captures:
         self._window: _Window | None = None
         self._capture: QuietCapture | None = None
         self._last, self._until = NEVER, NEVER
-        self._recorder: Recorder | None = None
+        self._recorder: SlowSteps | None = None
         self._server: ProfilerServer | None = None
-        self._is_starting = self._has_captured = self._has_failed = self._is_forked = False
-        self._own_step: steps.step | None = None
-        self._own_thread = 0
+        self._has_captured = self._has_failed = self._is_forked = False
+        self._starter = 0  # the thread that starts a profiler or a server of tfprof
+        self._marks = CallMarks()
         self._moments = Moments(spec, launch.run)
         self._kept: KeptRuns | None = None
         self._termination = Termination(self.end)
@@ -141,17 +118,20 @@ class Captures:
             if self._is_forked:
                 self._is_forked = False
                 self._begin_process()
+                self._plan()
             self._began = time.monotonic()
             self._thread = threading.Thread(target=self._watch, name="tfprof-run", daemon=True)
             self._thread.start()
 
     def give_way(self, api: str) -> None:
         """End what is captured, because the program starts a profiler of its own."""
-        if self._is_starting or (self._capture is None and self._recorder is None):
+        if self._starter == threading.get_ident():
             return
-        self.warn(f"the program calls {api} itself, and there can be one recording at a time: "
-                  "this one ends here")  # fmt: skip
-        with self._lock, self._going_on("what was recorded until then is lost"):
+        with self._lock, self._launch.going_on("what was recorded until then is lost"):
+            if self._capture is None and self._recorder is None:
+                return
+            self._launch.warn(f"the program calls {api} itself, and there can be one recording at "
+                              "a time: this one ends here")  # fmt: skip
             self._end_capture()
             self._end_recorder()
             self._plan()
@@ -159,10 +139,10 @@ class Captures:
     @contextlib.contextmanager
     def server_of_program(self, port: object) -> Iterator[None]:
         """While the program starts a server of JAX itself, of which there can be one."""
-        is_own = self._is_starting
+        is_own = self._starter == threading.get_ident()
         if not is_own and self._server is not None:
             self._spec = replace(self._spec, server=False)
-            with self._going_on("tfprof's own server goes on"):
+            with self._launch.going_on("tfprof's own server goes on"):
                 self._server.stop()
         yield
         if not is_own:
@@ -172,31 +152,34 @@ class Captures:
 
     def warn(self, text: str) -> None:
         """Report a failure, with where it was."""
-        if self._launch.journal:
-            self._tell(event="trouble", text=text)  # which the command prints at once
-            return
-        rank = rank_of(os.environ)
-        where = f"process {os.getpid()}" if rank is None else f"rank {rank}"
-        _log.warning("tfprof run: %s: %s", where, text)
+        self._launch.warn(text)
 
     def end(self) -> None:
         """The process ends: save what there is."""
         if self._over.is_set():
             return
         self._over.set()
-        with self._lock:
+        if not self._lock.acquire(timeout=_EXIT_SECONDS):
+            self._launch.warn(f"a profiler does not end within {_EXIT_SECONDS:g} s, and what it "
+                              "recorded is lost")  # fmt: skip
+            return
+        try:
             self.steps.due, self.steps.counts_calls = NEVER, False
-            with self._going_on("what was recorded is lost"):
+            with self._launch.going_on("what was recorded is lost"):
                 self._end_capture()
-            with self._going_on("what was recorded is lost"):
+            with self._launch.going_on("what was recorded is lost"):
                 self._end_recorder()
-            self._report_nothing()
+            if self._began and not (self._has_captured or self._has_failed):
+                passed = time.monotonic() - self._began
+                why = why_nothing(self._spec, self.steps.n, self.steps.what, passed)
+                self._launch.warn(why)
             if self._state is not None:
                 self._state.remove()
-        self._tell(event="end", steps=self.steps.n, what=self.steps.what)
+        finally:
+            self._lock.release()
 
     def _begin_process(self) -> None:
-        self._tell(event="framework", framework=self._framework)
+        self._launch.tell(event="framework", framework=self._framework)
         self._describe()
         if "multiprocessing.process" in sys.modules:  # whose children of fork skip atexit
             from multiprocessing import process, util
@@ -209,13 +192,17 @@ class Captures:
         try:
             self._state = State(self._spec.state, self._framework, self._launch.run)
         except OSError as error:
-            self.warn(f"{self._spec.state}: cannot be written: {error.strerror or error}; other "
-                      "commands will not find this process")  # fmt: skip
+            self._launch.warn(
+                f"{self._spec.state}: cannot be written: {error.strerror or error}; other commands "
+                "will not find this process"
+            )
             return
         earlier = self._state.earlier
         is_same = earlier is not None and earlier.ticks == start_ticks(earlier.pid)
         if earlier is not None and earlier.is_capturing and is_same:
-            self.warn("the program replaced itself (os.exec) during a capture, which is lost")
+            self._launch.warn(
+                "the program replaced itself (os.exec) during a capture, which is lost"
+            )
 
     def _leave_to_parent(self) -> None:
         """In a child of ``fork``: the parent has the captures; this process has none.
@@ -239,42 +226,24 @@ class Captures:
 
     def _step_is_due(self) -> None:
         """In the thread of a step, before the step."""
-        with self._lock, self._going_on("this window is lost"):
+        with self._lock, self._launch.going_on("this window is lost"):
             if self._capture is not None and self.steps.n > self._last:
-                self._end_mark()
-                _wait_for_jax()
+                self._marks.end()
+                wait_for_jax()
                 self._end_capture()
             window = self._window
             if self._capture is None and window is not None and self.steps.n >= window.first:
                 self._begin_capture(window, self.steps.n + window.length - 1)
             if self._capture is not None or self._recorder is not None:
-                self._mark()
+                self._marks.begin(self.steps)
             self._plan()
-
-    def _mark(self) -> None:
-        """Mark a step from a call of a jitted function to its next call, while this is recorded.
-
-        The runtime of JAX records no calls that the analysis could take for steps; that of
-        TensorFlow does.
-        """
-        self._end_mark()
-        leader = self.steps.leader
-        if leader is None or leader.framework != "jax" or self.steps.n_marked:
-            return
-        self._own_step = steps.step(self.steps.n, leader.name)
-        self._own_step.begin()
-        self._own_thread = threading.get_ident()
-
-    def _end_mark(self) -> None:
-        """End the mark in its thread; another thread leaves it out, as would a cut."""
-        mark, self._own_step = self._own_step, None
-        if mark is not None and self._own_thread == threading.get_ident():
-            mark.__exit__()
 
     def _plan(self) -> None:
         """When the count of steps matters next."""
-        if self._capture is not None:
-            self.steps.due = self._last + 1 if self._own_step is None else self.steps.n + 1
+        if self._is_forked:  # until it computes itself
+            self.steps.due = NEVER
+        elif self._capture is not None:
+            self.steps.due = self.steps.n + 1 if self._marks.is_open else self._last + 1
         elif self._recorder is not None and not self.steps.n_marked:
             leader = self.steps.leader
             is_jax = leader is None or leader.framework == "jax"
@@ -288,19 +257,13 @@ class Captures:
 
     def _begin_capture(self, window: _Window, last: float) -> None:
         self._window = None
-        leader = self.steps.leader
-        framework = leader.framework if leader is not None and not self.steps.n_marked else ""
         from tfprof.capture.launched.quiet_capture import QuietCapture
 
-        capture = QuietCapture(self._spec, window.run, framework, self._file_host(), self.end)
-        self._has_captured = self._is_starting = True
-        try:
+        name = self._file_host()
+        capture = QuietCapture(self._spec, window.run, self._used_framework(), name, self.end)
+        self._has_captured = True
+        with self._starting():
             capture.start()
-        except Exception:
-            self._has_failed = True
-            raise
-        finally:
-            self._is_starting = False
         limit = _LONGEST_SECONDS if last < NEVER else _WINDOW_SECONDS
         self._capture, self._last = capture, last
         self._until = time.monotonic() + (self._spec.for_ or limit)
@@ -313,10 +276,10 @@ class Captures:
             return
         self._last = self._until = NEVER
         if getattr(sys, "last_value", None) is not None:
-            self._end_mark()  # the step that has failed
+            self._marks.end()  # the step that has failed
         # Otherwise the last mark is left out: what is not steps any more would be in it. It would
         # be recorded if it went before the recording ends.
-        cut, self._own_step = self._own_step, None
+        cut = self._marks.leave_out()
         if self._state is not None:
             self._state.update(is_capturing=False)
         try:
@@ -332,12 +295,7 @@ class Captures:
 
                 self._kept = self._kept or KeptRuns(self._spec.most_runs or _MOST_RUNS)
                 self._kept.add(capture.folder, [capture.file])
-            self._saved(str(capture.folder))
-
-    def _saved(self, folder: str, reason: str = "") -> None:
-        self._tell(event="run", folder=folder, reason=reason)
-        if not self._launch.journal and not rank_of(os.environ):
-            _log.warning("tfprof run: written: %s; next: tfprof overview %s", folder, folder)
+            self._launch.saved(str(capture.folder))
 
     def _file_host(self) -> str:
         """The name of this process in a run, which may have several of one host."""
@@ -350,7 +308,7 @@ class Captures:
 
     def _watch(self) -> None:
         """Looks after what does not depend on steps, in a thread."""
-        with self._going_on("it is not captured any more"):
+        with self._launch.going_on("it is not captured any more"):
             # Here, so that the step that begins the first window does not wait for it.
             import tfprof.capture.launched.quiet_capture  # noqa: F401
 
@@ -358,20 +316,20 @@ class Captures:
             if self._spec.server:
                 self._serve()
             while not self._over.wait(_LOOK_SECONDS):
-                with self._lock, self._going_on("a window is lost"):
+                with self._lock, self._launch.going_on("a window is lost"):
                     self._look(time.monotonic())
 
     def _serve(self) -> None:
         from tfprof.capture.serving import serve_until_another
 
-        self._is_starting = True
+        self._starter = threading.get_ident()
         try:
-            self._server = serve_until_another()
+            self._server = serve_until_another(self._used_framework())
         except Exception as error:
-            self.warn(f"no profiler server was started: {error}")
+            self._launch.warn(f"no profiler server was started: {error}")
             return
         finally:
-            self._is_starting = False
+            self._starter = 0
         if self._state is not None:
             self._state.update(port=self._server.port, framework=self._server.framework.lower())
 
@@ -379,10 +337,7 @@ class Captures:
         if self._over.is_set():
             return
         if self._spec.when:
-            if self._recorder is not None:
-                self._look_at_recorder(self._recorder)
-            elif not self._has_captured and self._is_warm(now):
-                self._record()
+            self._look_at_slow_steps(now)
             self._plan()
             return
         for run in self._moments.due(time.time(), now - self._began):
@@ -409,91 +364,40 @@ class Captures:
             return passed > AFTER_SECONDS
         return n >= FIRST_STEP or (n >= _FEW_STEPS and passed > _SLOW_SECONDS)
 
-    def _record(self) -> None:
-        from tfprof.capture.recorder import Recorder
+    def _look_at_slow_steps(self, now: float) -> None:
+        recorder = self._recorder
+        if recorder is not None:
+            for run in self._moments.due(time.time(), 0.0):
+                recorder.save(f"key press, {run}")
+            recorder.report()
+            if recorder.is_over:
+                self._end_recorder()
+        elif not self._has_captured and self._is_warm(now):
+            from tfprof.capture.launched.slow_steps import SlowSteps
 
-        self._is_starting = self._has_captured = True
-        self._n_recorded = 0
-        try:
-            recorder = Recorder(
-                self._spec.logdir, when=self._spec.when, options=self._spec.options,
-                count=self._spec.most_runs or 1,
-            )  # fmt: skip
-            self._recorder = recorder.__enter__()
-        except Exception as error:
-            self._has_failed = True
-            self.warn(f"the flight recorder of when={self._spec.when!r} did not start: {error}")
-        finally:
-            self._is_starting = False
-
-    def _look_at_recorder(self, recorder: Recorder) -> None:
-        for run in self._moments.due(time.time(), 0.0):
-            recorder.save(f"key press, {run}", timeout=0.0)
-        self._report_recorded(recorder)
-        if recorder.is_over:
-            self._end_recorder()
-
-    def _report_recorded(self, recorder: Recorder) -> None:
-        for saved in recorder.runs[self._n_recorded :]:
-            if saved.trouble:
-                self.warn(saved.trouble)
-            if saved.folder:
-                self._saved(saved.folder, saved.reason)
-        self._n_recorded = len(recorder.runs)
+            self._has_captured = True
+            with self._starting():
+                self._recorder = SlowSteps(self._spec, self._used_framework(), self._launch)
 
     def _end_recorder(self) -> None:
         recorder, self._recorder = self._recorder, None
-        if recorder is None:
-            return
-        self._own_step = None
-        error: Any = getattr(sys, "last_value", None) if self._over.is_set() else None
-        recorder.__exit__(type(error) if error else None, error, None)
-        self._report_recorded(recorder)
-
-    def _report_nothing(self) -> None:
-        """Say why nothing was captured, and what to do."""
-        if self._has_captured or self._has_failed or not self._began:
-            return
-        n, what = self.steps.n, self.steps.what
-        begun = f"after {n} steps ({what})" if n else "without a step"
-        if self._spec.steps is not None:
-            first = self._spec.steps[0]
-            self.warn(f"nothing was captured: the program ended {begun}, before step {first}. "
-                      + (f"Take earlier ones, such as --steps {max(1, n // 2)}:{n}" if n > 1 else
-                         "Capture by time: --after 1s --for 2s"))  # fmt: skip
-        elif self._spec.is_default:
-            self.warn(f"nothing was captured: the program ended {begun}, before step {FIRST_STEP}. "
-                      + (f"Take earlier ones: --steps 2:{n}" if n > 1 else
-                         "Capture it from its start: --after 0s"))  # fmt: skip
-        elif self._spec.after is not None or self._spec.every:
-            self.warn(f"nothing was captured: the program ended {begun}, "
-                      f"{time.monotonic() - self._began:.1f} s after its framework began, before "
-                      "the first window; let it begin earlier")  # fmt: skip
+        if recorder is not None:
+            self._marks.leave_out()
+            recorder.end(is_at_exit=self._over.is_set())
 
     @contextlib.contextmanager
-    def _going_on(self, what: str) -> Iterator[None]:
-        """Nothing that fails ends the program."""
+    def _starting(self) -> Iterator[None]:
+        """While this thread starts a profiler or a server of tfprof."""
+        self._starter = threading.get_ident()
         try:
             yield
-        except Exception as error:
-            self.warn(f"{what}, and the program goes on: {error}")
+        except Exception:
+            self._has_failed = True
+            raise
+        finally:
+            self._starter = 0
 
-    def _tell(self, **event: Any) -> None:
-        """Write a line for the command."""
-        if not self._launch.journal:
-            return
-        line = json.dumps({"pid": os.getpid(), "rank": rank_of(os.environ), **event}) + "\n"
-        with contextlib.suppress(OSError):
-            number = os.open(self._launch.journal, os.O_WRONLY | os.O_APPEND)
-            try:
-                os.write(number, line.encode())
-            finally:
-                os.close(number)
-
-
-def _wait_for_jax() -> None:
-    """Wait for what steps of JAX have started: calls return before, and the trace would lack it."""
-    jax: Any = sys.modules.get("jax")
-    for array in [] if jax is None else jax.live_arrays():
-        with contextlib.suppress(Exception):  # donated, or of a computation that failed
-            array.block_until_ready()
+    def _used_framework(self) -> str:
+        """The framework whose calls are the steps; empty if that is unknown."""
+        leader = self.steps.leader
+        return "" if leader is None or self.steps.n_marked else leader.framework

@@ -86,9 +86,11 @@ def _report(launched: Launched, *, overview: bool) -> None:
         return
     for trouble in launched.lost():
         note(harmless(trouble))
+    launched.find_runs()
     runs = launched.runs
     if not runs:
-        note(f"nothing was captured of {plural(launched.n_processes, 'process', 'processes')}")
+        note(f"nothing was captured of {plural(launched.n_processes, 'process', 'processes')} with "
+             "TensorFlow or JAX; without a reason above, they computed nothing")  # fmt: skip
         return
     folder = _short(runs[-1])
     if overview and sys.stderr is not None:
