@@ -11,6 +11,7 @@ WINDOW = list(range(10, 30))
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_the_step_of_jax_is_the_function_of_the_main_loop(run):
     ran = run(programs.JAX, overview=True)
     assert ran.code == 0
@@ -21,12 +22,14 @@ def test_the_step_of_jax_is_the_function_of_the_main_loop(run):
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_marks_of_the_program_are_the_steps(run):
     ran = run(programs.OWN_MARKS, "--steps", "5:8")
     assert (ran.code, ran.steps()) == (0, [104, 105, 106, 107])
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_processes_become_one_run_with_ranks_in_the_names(run):
     ran = run(programs.SPAWN)
     [folder] = ran.runs
@@ -37,6 +40,7 @@ def test_processes_become_one_run_with_ranks_in_the_names(run):
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_a_crash_passes_through_and_what_there_is_is_saved(run):
     ran = run(programs.CRASH)
     assert ran.code == 1 and "ValueError: step 20 fails" in ran.err
@@ -51,6 +55,7 @@ def test_a_program_without_a_framework_runs_as_it_is(run):
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_a_program_that_ends_before_the_window_names_what_to_give(run):
     short = programs.CRASH.replace("number == 20", "number == 6")
     ran = run(short)
@@ -58,6 +63,7 @@ def test_a_program_that_ends_before_the_window_names_what_to_give(run):
 
 
 @pytest.mark.jax
+@pytest.mark.slow
 def test_one_file_of_each_process_of_a_launcher_without_ranks(run_hooked):
     launcher = """
         import subprocess, sys
