@@ -95,7 +95,9 @@ def counted(jitted: Any, steps: LiveSteps) -> Any:
         finally:
             inside.discard(thread)
 
-    kind = type(type(jitted).__name__, (JitCalls,), {"__slots__": (), "__call__": call})
+    # A new class has a docstring and a module of its own, in the way of those it stands for.
+    own = {name: vars(JitCalls)[name] for name in ("__doc__", "__module__")}
+    kind = type(type(jitted).__name__, (JitCalls,), {"__slots__": (), "__call__": call, **own})
     return kind(jitted, calls)
 
 
