@@ -409,7 +409,9 @@ def _check_wheel(
     shared = ("man/man1/tfprof.1", "bash-completion/completions/tfprof")
     missing += [path for path in shared if not any(n.endswith(f"/share/{path}") for n in names)]
     # Python runs a .pth file at its start, if it lies beside the package.
-    own = [n for n in names if n.startswith(("tfprof/", "tfprof-")) or n.endswith(".pth")]
+    hook = {"tfprof_hook.py", "tfprof_hook.pth"}
+    missing += sorted(hook - names)
+    own = [n for n in names if n.startswith(("tfprof/", "tfprof-")) or n in hook]
     stray = sorted(names.difference(own))
     if missing or stray:
         session.error(f"{wheel.name}: missing {missing}, in the wrong place {stray}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 WANTED = os.environ.get("TFPROF_NATIVE", "")
 
@@ -77,4 +78,34 @@ class BuildNative(build_ext):
             )
 
 
-setup(ext_modules=[] if WANTED == "0" else NATIVE, cmdclass={"build_ext": BuildNative})
+class BuildWithHook(build_py):
+    """Puts the hook of ``tfprof run`` beside the package, where interpreters find it as they start.
+
+    The line of the ``.pth`` file does nothing unless ``TFPROF_RUN`` is set. An editable install has
+    none; there ``tfprof run`` brings the hook along.
+    """
+
+    HOOK = Path("tfprof/capture/launched/site/tfprof_hook.py")
+    LINE = 'import os; os.environ.get("TFPROF_RUN") and __import__("tfprof_hook")\n'
+
+    def run(self):
+        """Copy the package, and the hook."""
+        super().run()
+        if not self.editable_mode:
+            module, line = map(Path, self._beside())
+            module.write_bytes(self.HOOK.read_bytes())
+            line.write_text(self.LINE, "utf-8")
+
+    def get_outputs(self, include_bytecode=True):
+        """All files that are written."""
+        beside = [] if self.editable_mode else self._beside()
+        return [*super().get_outputs(include_bytecode), *beside]
+
+    def _beside(self):
+        return [str(Path(self.build_lib, f"tfprof_hook{end}")) for end in (".py", ".pth")]
+
+
+setup(
+    ext_modules=[] if WANTED == "0" else NATIVE,
+    cmdclass={"build_ext": BuildNative, "build_py": BuildWithHook},
+)

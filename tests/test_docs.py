@@ -45,6 +45,7 @@ EXECUTED = [
     DOCS / "remote.md",
     DOCS / "fleet.md",
     DOCS / "capture.md",
+    DOCS / "run.md",
     DOCS / "sql.md",
     DOCS / "compare.md",
     DOCS / "whatif.md",

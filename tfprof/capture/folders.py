@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -45,7 +46,7 @@ def staging_folder(logdir: Path | None) -> Path:
 
 
 def kept(
-    staging: Path, logdir: Path | None, session_id: str
+    staging: Path, logdir: Path | None, session_id: str, file_host: str = ""
 ) -> tuple[Run, str, Path | None, list[Note]]:
     """Move a profiler's file to its place, and read it.
 
@@ -53,6 +54,7 @@ def kept(
         staging: Folder in which the profiler wrote.
         logdir: The log folder; None for memory.
         session_id: Name of the run; empty for the profiler's own.
+        file_host: Name of this host in the run; empty for the profiler's own.
 
     Returns:
         The run, the name of this host in it, the run's folder, and remarks.
@@ -67,6 +69,8 @@ def kept(
             f"the profiler wrote {len(files)} captures instead of one; make sure that the disk "
             "has room, and capture again"
         )
+    if file_host:
+        files = [_renamed(runs[0], files[0].name.removesuffix(_ENDING), file_host)]
     host = files[0].name.removesuffix(_ENDING)
     if logdir is None:
         return open_run(files[0]), host, None, []
@@ -83,6 +87,13 @@ def kept(
                  "host already")
         )  # fmt: skip
     return open_run(profiles / name), host, profiles / name, notes
+
+
+def _renamed(run: Path, host: str, file_host: str) -> Path:
+    """Give a host another name in its files, also in those beside the capture; returns that."""
+    for path in list(run.glob(f"{glob.escape(host)}.*")):
+        path.rename(run / (file_host + path.name.removeprefix(host)))
+    return run / f"{file_host}{_ENDING}"
 
 
 def _moved(run: Path, target: Path, *, may_join: bool) -> bool:

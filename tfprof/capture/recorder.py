@@ -44,6 +44,7 @@ class Recorder:
         options: What to record, and by which framework.
         metrics: Serve figures for Prometheus at this port of this machine, or at ``HOST:PORT``; 0
             takes any free port. An address in use is logged, and the program goes on.
+        count: Number of runs after which recording ends; None for no limit.
 
     Raises:
         UsageError: An argument is wrong.
@@ -60,7 +61,9 @@ class Recorder:
         interval: float = 8.0,
         options: CaptureOptions | None = None,
         metrics: str | int | None = None,
+        count: int | None = None,
     ) -> None:
+        self._count = count
         self._logdir, self._options = os.fspath(logdir), options or CaptureOptions()
         self._keep, self._when, self._after, self._interval = keep, when, after, interval
         self._server: ProfilerServer | None = None
@@ -73,6 +76,11 @@ class Recorder:
         self._metrics_url: str | None = None
         self._metrics = self._new_metrics()
         self._make(port=1)  # finds what is wrong before anything starts
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it does not record: before its block, after it, and after ``count`` runs."""
+        return self._is_over
 
     @property
     def runs(self) -> tuple[Saved, ...]:
@@ -157,7 +165,7 @@ class Recorder:
         return FlightRecorder(
             f"localhost:{port}", self._logdir, keep_seconds=self._keep, when=self._when,
             after_seconds=self._after, interval_seconds=self._interval,
-            options=replace(self._options, framework=""),
+            options=replace(self._options, framework=""), count=self._count,
             watch=None if self._metrics is None else self._metrics.watch,
         )  # fmt: skip
 

@@ -34,6 +34,9 @@ class ProfilerServer:
         framework: The framework of the server.
     """
 
+    gives_way = False
+    """Whether another server may take its place."""
+
     def __init__(self, port: int, framework: str, stop: Callable[[], None] | None) -> None:
         self.port, self.framework = port, framework
         self.address = f"{socket.gethostname()}:{port}"
@@ -109,21 +112,39 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
         InputError: The server does not start.
         MissingDependencyError: The framework is not installed.
     """
-    wanted = _port(port)
-    profiler = framework_of(framework or ("" if loaded_frameworks() else FRAMEWORKS[0]))
-    with _slot.lock:
-        if _slot.server is not None:
-            raise UsageError(
-                f"serve: {_slot.server} runs in this program already, and one is enough: it "
-                "records all of the program"
-            )
-        server = _slot.server = _started(_free(wanted), profiler)
+    server = _served(port, framework)
     _log.warning(
         "%s listens on all interfaces, without a password: any machine that reaches the port can "
         "record this program. To capture it: tfprof capture %s --logdir DIR",
         server, server.address,
     )  # fmt: skip
     return server
+
+
+def serve_until_another(framework: str = "") -> ProfilerServer:
+    """Start a server on a free port, in silence, which gives way to one of the program.
+
+    Arguments and errors as for ``serve``.
+    """
+    server = _served(0, framework)
+    server.gives_way = True
+    return server
+
+
+def _served(port: int, framework: str) -> ProfilerServer:
+    wanted = _port(port)
+    profiler = framework_of(framework or ("" if loaded_frameworks() else FRAMEWORKS[0]))
+    earlier = _slot.server
+    if earlier is not None and earlier.gives_way and earlier.can_stop:
+        earlier.stop()
+    with _slot.lock:
+        if _slot.server is not None and not _slot.server.gives_way:
+            raise UsageError(
+                f"serve: {_slot.server} runs in this program already, and one is enough: it "
+                "records all of the program"
+            )
+        _slot.server = _started(_free(wanted), profiler)
+        return _slot.server
 
 
 def running_server() -> ProfilerServer | None:

@@ -46,6 +46,9 @@ class _Slot:
         self.capture: Capture | None = None
 
     def take(self, capture: Capture) -> None:
+        active = self.capture
+        if active is not None and active.gives_way:
+            active.stop()
         with self._lock:
             if self.capture is not None:
                 raise UsageError(
@@ -91,6 +94,11 @@ class Capture:
     Raises:
         UsageError: The folder is on another machine.
     """
+
+    gives_way = False
+    """Whether it ends where the program starts a capture itself."""
+    _file_host = ""
+    """Name of the host in the run; empty for the machine's."""
 
     def __init__(
         self,
@@ -348,7 +356,7 @@ class Capture:
                 framework.end()
             said = [] if self._gpu is None else self._gpu.add_to(staging)
             name = self._options.session_id
-            run, host, self._folder, notes = kept(staging, self._logdir, name)
+            run, host, self._folder, notes = kept(staging, self._logdir, name, self._file_host)
             notes = [*self._notes_of_program, *said, *notes]
             self._host = host
             self._run = run  # it is there, whatever happens while it is looked at

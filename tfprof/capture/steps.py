@@ -18,6 +18,7 @@ from tfprof.captures.events.timeline.names import END_OF_STEP
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
+    from tfprof.capture.launched.live_steps import LiveSteps
     from tfprof.capture.windows import Windows
 
 NOTED_NS = 2_000_000
@@ -76,25 +77,25 @@ class StepEnds(threading.local):
         self.late.clear()
 
 
-_windows: Windows | None = None
+_windows: Windows | LiveSteps | None = None
 """The windows of this process; profilers record the whole process, so there is one set."""
 
 _ends = StepEnds()
 
 
-def begin_windows(windows: Windows) -> None:
+def begin_windows(windows: Windows | LiveSteps) -> None:
     """Let steps begin and end windows from now on.
 
     Raises:
         UsageError: There are others.
     """
     global _windows  # noqa: PLW0603
-    if _windows is not None:
+    if _windows is not None and not _windows.gives_way:
         raise UsageError("capture: this process has windows already; stop them first")
     _windows = windows
 
 
-def end_windows(windows: Windows) -> None:
+def end_windows(windows: Windows | LiveSteps) -> None:
     """Detach these windows from steps, if they are attached."""
     global _windows  # noqa: PLW0603
     if _windows is windows:
@@ -127,6 +128,10 @@ class step:  # noqa: N801  # reads as a function
     def __enter__(self) -> None:
         if _windows is not None:
             _windows.begin_step()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a step that windows do not count."""
         recording = _recording()
         if recording:
             self._marks = [

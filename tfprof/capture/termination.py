@@ -8,14 +8,15 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 
 class Termination:
     """A handler of SIGTERM for as long as a capture lasts.
 
-    It is installed only where the signal would end the process, never in place of a program's own
-    handler, and only from the main thread, which alone can. It saves the capture, and the process
-    ends by the signal as it would have.
+    It is installed only where the signal would end the process, or over another one of this kind,
+    which saves next; never in place of a program's own handler, and only from the main thread,
+    which alone can. It saves the capture, and the process ends by the signal as it would have.
 
     Args:
         save: Saves the capture; does nothing if it is over.
@@ -25,6 +26,7 @@ class Termination:
         self._save = save
         self._holder: threading.Thread | None = None
         self._is_pending = False
+        self._before: Any = signal.SIG_DFL
 
     def install(self) -> None:
         """Handle the signal, if the program does not."""
@@ -32,7 +34,7 @@ class Termination:
             return
         handler = signal.getsignal(signal.SIGTERM)
         if handler is signal.SIG_DFL or isinstance(getattr(handler, "__self__", None), Termination):
-            signal.signal(signal.SIGTERM, self._on_signal)
+            self._before = signal.signal(signal.SIGTERM, self._on_signal)
 
     def release(self) -> None:
         """Leave the signal as it was, unless the program has taken it meanwhile.
@@ -40,7 +42,7 @@ class Termination:
         Another thread than the main one cannot; then the handler stays, and ends the process.
         """
         if os.name == "posix" and _is_main_thread() and self._is_installed:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, self._before)
 
     @property
     def _is_installed(self) -> bool:
@@ -55,7 +57,7 @@ class Termination:
         finally:
             self._holder = None
             if self._is_pending:
-                _end()
+                self._pass_on()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._holder is threading.current_thread():
@@ -64,6 +66,13 @@ class Termination:
         try:
             self._save()
         finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let an earlier one save, too, or end the process."""
+        if callable(self._before):
+            self._before(signal.SIGTERM, None)
+        else:
             _end()
 
 

@@ -47,6 +47,9 @@ class Windows:
         UsageError: A number is invalid, or the folder is on another machine.
     """
 
+    gives_way = False
+    """Whether other windows may take their place."""
+
     def __init__(
         self,
         logdir: str | os.PathLike[str],

@@ -58,6 +58,11 @@ COMMANDS = {
     ),
     "check": Entry("tfprof.cli.commands.check", "A budget: has anything become too expensive?"),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
+    "run": Entry(
+        "tfprof.cli.commands.run",
+        "Run a program, and capture it.",
+        _CAPTURES,
+    ),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
     ),

@@ -99,6 +99,10 @@ class _EndsWithFit:
         self._guard = contextlib.ExitStack()
         self._at_end_of_fit: Any = None
 
+    def count_on(self, n_finished: int) -> None:
+        """Number batches from this many on, which earlier calls of ``fit`` had."""
+        self._n_finished = n_finished
+
     def _watch_fit(self, fit: object) -> None:
         """End with an object that lives as long as ``fit`` runs."""
         if fit is not None:

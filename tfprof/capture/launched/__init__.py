@@ -1,0 +1,1 @@
+"""The part of ``tfprof run`` that is in the programs it starts."""
