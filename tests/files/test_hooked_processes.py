@@ -145,6 +145,25 @@ def test_a_program_that_replaced_itself_is_not_killed_by_the_signal(tmp_path):
 
 
 @on_linux
+def test_a_file_with_another_signal_ends_no_process(tmp_path):
+    text = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.default_int_handler); "
+        "print('ready', flush=True); time.sleep(30)"
+    )
+    with program(text) as child:
+        assert child.stdout.readline() == "ready\n"
+        (tmp_path / "any.stacks").touch()
+        process = HookedProcess(
+            child.pid, HOST, stacks=str(tmp_path / "any.stacks"), signal=int(signal.SIGTERM),
+            ticks=start_ticks(child.pid),
+        )  # fmt: skip
+        with pytest.raises(InputError, match="is not one for stacks"):
+            stacks_of(process)
+        assert child.poll() is None
+        child.kill()
+
+
+@on_linux
 def test_a_process_that_is_stopped_gives_no_stacks_in_time(tmp_path):
     with program(WAITS, str(tmp_path)) as child:
         assert child.stdout.readline() == "ready\n"

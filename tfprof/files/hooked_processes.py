@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import socket
 import time
 from dataclasses import asdict, dataclass, fields
@@ -205,6 +206,9 @@ def stacks_of(process: HookedProcess, seconds: float = 5.0) -> str:
         raise InputError(f"{process}: its stacks can be read on its own host only")
     if not process.is_alive:
         raise InputError(f"{process}: is gone, so it has no stacks")
+    first, last = getattr(signal, "SIGRTMIN", 0), getattr(signal, "SIGRTMAX", -1)
+    if not first <= process.signal <= last:  # who can write the folder must end no process by it
+        raise InputError(f"{process}: signal {process.signal} is not one for stacks")
     if not _catches(process.pid, process.signal):
         raise InputError(
             f"{process}: does not write stacks any more: it has replaced its program (os.exec) or "
