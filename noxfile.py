@@ -60,6 +60,7 @@ PURE_TESTS = (
 )
 """Where an engine, a release of protobuf or a missing package changes what is tested."""
 THOROUGH_TESTS = (
+    "capture/launched",
     "captures/facts/test_one_account.py",
     "captures/tools/test_bad_input.py",
     "cli/test_captures.py",
@@ -128,8 +129,8 @@ def oracle(session: nox.Session) -> None:
 @nox.session
 def thorough(session: nox.Session) -> None:
     """Input that is made to break tfprof, and all tools, forms and links of all captures."""
-    session.install("-e", ".[test]", env=BUILT)
-    session.run("pytest", *_chosen(session, "thorough", *THOROUGH_TESTS))
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    session.run("pytest", *_chosen(session, "thorough", *THOROUGH_TESTS), env=TENSORFLOW)
 
 
 @nox.session(python="3.13")

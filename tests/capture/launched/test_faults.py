@@ -77,6 +77,7 @@ def test_a_log_folder_that_cannot_be_written_is_named_once(run, tmp_path):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_profiler_and_the_server_of_the_program_come_first(run):
     ran = run(LOOP + """
 steps(15)
@@ -99,6 +100,7 @@ print(os.path.isdir("own/plugins"), os.path.isdir("logs_own/plugins"))
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_program_that_records_itself_is_not_captured_then(run):
     ran = run(LOOP + """
 jax.profiler.start_trace("own")
@@ -113,6 +115,7 @@ print("done")
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_forks_and_the_end_of_a_process_without_python(run):
     ran = run(LOOP + """
 import warnings
@@ -135,6 +138,7 @@ os._exit(9)
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_children_of_fork_that_compute_are_processes_of_their_own(run):
     ran = run("""
 import multiprocessing
@@ -168,6 +172,7 @@ print([worker.exitcode for worker in workers])
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_loses_the_capture_and_nothing_else(run):
     ran = run(LOOP + """
 import resource
@@ -182,6 +187,7 @@ print("done")
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_missing_package_of_the_recorder_is_named(run_hooked, tmp_path):
     (tmp_path / "grpc.py").write_text("raise ImportError('none')")
     ran = run_hooked(LOOP + "steps(30); time.sleep(1); print('done')",
@@ -193,6 +199,7 @@ def test_a_missing_package_of_the_recorder_is_named(run_hooked, tmp_path):
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_program_that_replaces_itself_during_a_capture(run):
     ran = run(LOOP + """
 if len(sys.argv) > 1:
@@ -226,6 +233,7 @@ def test_sigterm_saves_what_there_is_and_the_process_is_visible(start, tmp_path)
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_is_the_programs_and_saves_what_there_is(start, tmp_path):
     program = (
         LOOP
@@ -267,6 +275,7 @@ time.sleep(600)
 @posix
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_windows_by_time_and_on_request(start, tmp_path):
     child = start(LOOP + "print('ready', flush=True); steps(10**6, 0.01)", "--every", "1s",
                   "--key", "--length", "3", "--most-runs", "2")  # fmt: skip
@@ -285,6 +294,7 @@ def test_windows_by_time_and_on_request(start, tmp_path):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_first_slow_step_is_written(run):
     pytest.importorskip("grpc")
     ran = run(LOOP + """

@@ -23,6 +23,7 @@ def test_the_step_of_jax_is_the_function_of_the_main_loop(run):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_marks_of_the_program_are_the_steps(run):
     ran = run(programs.OWN_MARKS, "--steps", "5:8")
     assert (ran.code, ran.steps()) == (0, [104, 105, 106, 107])
@@ -41,6 +42,7 @@ def test_processes_become_one_run_with_ranks_in_the_names(run):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_crash_passes_through_and_what_there_is_is_saved(run):
     ran = run(programs.CRASH)
     assert ran.code == 1 and "ValueError: step 20 fails" in ran.err
@@ -56,6 +58,7 @@ def test_a_program_without_a_framework_runs_as_it_is(run):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_program_that_ends_before_the_window_names_what_to_give(run):
     short = programs.CRASH.replace("number == 20", "number == 6")
     ran = run(short)
@@ -64,6 +67,7 @@ def test_a_program_that_ends_before_the_window_names_what_to_give(run):
 
 @pytest.mark.jax
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_one_file_of_each_process_of_a_launcher_without_ranks(run_hooked):
     launcher = """
         import subprocess, sys
@@ -83,6 +87,7 @@ def test_one_file_of_each_process_of_a_launcher_without_ranks(run_hooked):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_step_of_tensorflow_is_the_function_of_the_main_loop(run):
     ran = run(programs.TENSORFLOW, "--steps", "11:20", overview=True)
     assert ran.code == 0 and len(ran.steps()) == 10
@@ -91,6 +96,7 @@ def test_the_step_of_tensorflow_is_the_function_of_the_main_loop(run):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("backend", ["tensorflow", "jax"])
 def test_batches_of_keras_are_the_steps(run, backend):
     ran = run(programs.KERAS, "--steps", "15:25", KERAS_BACKEND=backend)
@@ -99,6 +105,7 @@ def test_batches_of_keras_are_the_steps(run, backend):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_program_that_runs_op_by_op_is_captured_by_time(run):
     ran = run(programs.EAGER, "--after", "0.5s", "--for", "1s", overview=True)
     assert ran.code == 0 and len(ran.runs) == 1
@@ -107,6 +114,7 @@ def test_a_program_that_runs_op_by_op_is_captured_by_time(run):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_a_program_of_tensorflow_records_itself_comes_first(run):
     program = """
 import os
