@@ -92,6 +92,11 @@ class Recorder:
         """Where metrics are served; None if they are not."""
         return self._metrics_url
 
+    @property
+    def n_steps(self) -> int:
+        """Number of steps that it has recorded so far."""
+        return sum(each.n_steps for each in self._flight.observed.values()) if self._flight else 0
+
     def save(self, reason: str, *, timeout: float | None = None) -> Saved | None:
         """Write the kept seconds now.
 

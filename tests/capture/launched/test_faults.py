@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -348,3 +349,15 @@ def test_options_of_the_program_are_its_own(run):
 def test_the_exit_code_and_both_streams_are_the_programs(run):
     ran = run(programs.NO_FRAMEWORK)
     assert (ran.code, ran.out) == (7, "out\n") and "err\n" in ran.err
+
+
+@pytest.mark.jax
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_without_a_slow_step_the_reason_is_that_there_was_none(run):
+    pytest.importorskip("grpc")
+    ran = run(LOOP + "steps(60, 0.05)", "--when", "step_time > 3600s")
+    assert ran.runs == [] and ran.code == 0
+    assert re.search(
+        r"for none of the [1-9]\d* steps that were recorded, step_time > 3600s", ran.err
+    )

@@ -8,6 +8,7 @@ from typing import Any
 from tfprof.capture.launched.messages import Launch
 from tfprof.capture.launched.spec import RunSpec
 from tfprof.capture.recorder import Recorder
+from tfprof.core.text.wording import plural
 
 
 class SlowSteps:
@@ -25,7 +26,7 @@ class SlowSteps:
     def __init__(self, spec: RunSpec, framework: str, launch: Launch) -> None:
         from dataclasses import replace
 
-        self._launch = launch
+        self._launch, self._when = launch, spec.when
         self._n_reported = 0
         self._recorder = Recorder(
             spec.logdir, when=spec.when, count=spec.most_runs or 1,
@@ -57,3 +58,8 @@ class SlowSteps:
         error: Any = getattr(sys, "last_value", None) if is_at_exit else None
         self._recorder.__exit__(type(error) if error else None, error, None)
         self.report()
+        if not self._recorder.runs:
+            n_steps = plural(self._recorder.n_steps, "step")
+            self._launch.warn(
+                f"nothing was captured: for none of the {n_steps} that were recorded, {self._when}"
+            )
