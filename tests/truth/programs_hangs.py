@@ -25,6 +25,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tfprof.files.hooked_processes import HookedProcess, start_ticks, write_process
+
 STEP_S = 0.02
 AT = 60
 """The step in which the last worker stops."""
@@ -78,16 +80,13 @@ def _free_port() -> int:
 
 def _introduce(framework: str, rank: int, folder: Path, port: int) -> Path:
     """Leave what ``tfprof run`` leaves."""
-    faulthandler.enable()
-    stacks = folder / f"{os.getpid()}.stacks"
-    faulthandler.register(signal.SIGRTMIN + 7, stacks.open("w"), all_threads=True)
-    about = {
-        "pid": os.getpid(), "host": socket.gethostname(), "rank": rank, "port": port,
-        "framework": framework, "argv": sys.argv, "started_at": time.time(), "stacks": str(stacks),
-    }  # fmt: skip
-    path = folder / f"{os.getpid()}.json"
-    path.write_text(json.dumps(about))
-    return path
+    pid, host, number = os.getpid(), socket.gethostname(), signal.SIGRTMIN + 7
+    stacks = folder / f"{pid}.stacks"
+    faulthandler.register(number, stacks.open("w"), all_threads=True)
+    return write_process(folder, HookedProcess(
+        pid, host, rank, port, framework, tuple(sys.argv), started_at=time.time(),
+        stacks=str(stacks), signal=number, ticks=start_ticks(pid),
+    ))  # fmt: skip
 
 
 # How the last worker stops
@@ -156,7 +155,8 @@ def _loop(kind: str, rank: int, last: int, about: Path, step: Callable[[int], No
     about.with_suffix(".ready").touch()
     limit = AT if kind == "finished" else 10**9
     for number in range(2, limit):
-        if number == AT and rank == last:
+        if number == AT and rank == last and kind in HANGS and kind != "generator":
+            about.with_suffix(".stops").touch()
             if kind == "other":
                 again()
             _stop(kind)
@@ -241,6 +241,7 @@ def work_tensorflow(n_workers: int, kind: str, rank: int, ports: list[int], abou
         while True:
             number += 1
             if kind == "generator" and number == AT and rank == n_workers - 1:
+                about.with_suffix(".stops").touch()
                 receive()
             yield float(number)
 

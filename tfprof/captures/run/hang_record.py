@@ -120,6 +120,11 @@ class Rank:
         """Its main thread; None without stacks."""
         return next((thread for thread in self.threads if thread.is_main), None)
 
+    @property
+    def short_name(self) -> str:
+        """Its rank, or its address where that is unknown."""
+        return self.address if self.number is None else str(self.number)
+
     def __str__(self) -> str:
         return self.address if self.number is None else f"rank {self.number} ({self.address})"
 
@@ -177,7 +182,16 @@ class Hang:
         return tuple(self._culprit(self.ranks[at]) for at in self.named[:_MOST_NAMED])
 
     def _culprit(self, rank: Rank) -> Claim:
-        details = {"rank": str(rank), "place": _STATES[rank.state](rank), "basis": self.basis}
+        place = _STATES[rank.state](rank)
+        others = {_place(thread) for one in self.ranks if one is not rank for thread in one.threads}
+        apart = [
+            thread.words for thread in rank.threads
+            if not thread.is_main and _place(thread) not in others
+            and thread.place is not None and thread.place.is_own
+        ]  # fmt: skip
+        if apart and rank.state in ("stands", "works"):
+            place += f", and further threads are in {', '.join(apart[:_MOST_NAMED])}"
+        details = {"rank": str(rank), "place": place, "basis": self.basis}
         number = None if rank.number is None else float(rank.number)
         return Claim(
             str(rank), "hung_rank", number, "count", basis=self.basis, details=details,
@@ -225,21 +239,22 @@ class Hang:
         return json.dumps({**about, **asdict(self)}, indent=1) + "\n"
 
 
+def _place(thread: Thread) -> tuple[str, int] | None:
+    place = thread.place
+    return None if place is None else (place.file, place.line)
+
+
 def _main_words(rank: Rank) -> str:
     main = rank.main
     return main.words if main is not None else "a place that is not known"
 
 
 def _stands(rank: Rank) -> str:
-    other = next(
-        (t for t in rank.threads if not t.is_main and t.place is not None and t.place.is_own), None
-    )
-    also = "" if other is None else f", and a further thread in {other.words}"
     if not rank.threads:
         return "makes no progress"
-    busy = rank.cpu_percent is not None and rank.cpu_percent > 50  # noqa: PLR2004
+    busy = rank.cpu_percent is not None and rank.cpu_percent > 50
     how = f"busy, with {rank.cpu_percent:.0f} % of a core," if busy else "standing still"
-    return f"has its main thread {how} in {_main_words(rank)}{also}"
+    return f"has its main thread {how} in {_main_words(rank)}"
 
 
 _STATES: Mapping[State, Callable[[Rank], str]] = {
@@ -251,7 +266,7 @@ _STATES: Mapping[State, Callable[[Rank], str]] = {
     "unseen": lambda rank: "makes no progress",
     "runs": lambda rank: "makes progress",
 }
-_LOOK = "See the stacks with: tfprof hang RUN."
+_LOOK = "See all stacks with: tfprof overview RUN --table stacks."
 _REMEDIES: Mapping[State, str] = {
     "stopped": "Let it go on with kill -CONT, or end the debugger.",
     "ended": "See its log; the others wait until they are ended.",

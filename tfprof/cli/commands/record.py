@@ -259,7 +259,7 @@ def _options() -> list[CommandOption]:
         CommandOption(
             ["--hang-timeout"], default=None, metavar="TIME", section=_WHEN,
             help="Write when a worker makes no progress for so long though it did before, or does "
-            "not answer: which rank the others wait for, with Python stacks (tfprof hang RUN). "
+            "not answer: which rank the others wait for, with the Python stacks of all. "
             "[default: never]",
         ),
         CommandOption(

@@ -12,12 +12,16 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from tfprof.captures.events.timeline.collective_names import is_collective_name
+from tfprof.captures.model.xspace import Plane
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import TfprofError
 
 _BEGINS = "CollectiveOpV2Kernel::Run"
 _ENDS = "CollectiveExecutor::ExecuteAsync::Done"
+_MOST_OPS = 2000
 _NOISE = ("ThreadpoolListener::", "TFE_DeleteTensorHandle", "end: ", "Rendezvous", "tfprof.")
 
 
@@ -48,20 +52,14 @@ def n_worked(data: bytes) -> int:
         return 0
     n_events = 0
     for plane in space.planes:
-        for name, count in zip(*_counted(plane), strict=True):
-            n_events += count if not name.startswith(_NOISE) else 0
+        rows, counts = np.unique(plane.metadata_rows, return_counts=True)
+        names = plane.event_metadata.names.all
+        n_events += sum(
+            count
+            for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+            if not names[row].startswith(_NOISE)
+        )
     return n_events
-
-
-def _counted(plane: object) -> tuple[list[str], list[int]]:
-    import numpy as np
-
-    from tfprof.captures.model.xspace import Plane
-
-    assert isinstance(plane, Plane)
-    rows, counts = np.unique(plane.metadata_rows, return_counts=True)
-    names = [plane.event_metadata.names.all[row] for row in rows.tolist()]
-    return names, counts.tolist()
 
 
 def last_collectives(snapshots: Iterable[bytes]) -> Collectives:
@@ -70,44 +68,49 @@ def last_collectives(snapshots: Iterable[bytes]) -> Collectives:
     Args:
         snapshots: XSpaces in order of time.
     """
-    completed, begun, ops, offset = "", dict[int, str](), list[_Op](), 0
+    begun, ops = dict[int, str](), list[_Op]()
     for data in snapshots:
         try:
-            space = read_xspace(data, threads=1)
+            planes = read_xspace(data, threads=1).planes
         except TfprofError:
             continue
-        latest = offset
-        for plane in space.planes:
-            if not len(plane.events):
-                continue
-            ends = plane.starts_ps(0) + plane.events.durations_ps + offset
-            latest = max(latest, int(ends.max()) + 1)
-            for event in ends.argsort(kind="stable").tolist():
-                name = plane.event_name(event)
-                if name == _BEGINS or name == _ENDS:
-                    stats = plane.stats_of(event)
-                    if name == _BEGINS:
-                        begun[_number(stats.get("_p"))] = str(stats.get("name", "collective"))
-                    else:
-                        begun.pop(_number(stats.get("_c")), None)
-                elif is_collective_name(name) or _may_be_op(plane, event):
-                    stats = plane.stats_of(event)
-                    module, run = str(stats.get("hlo_module", "")), _number(stats.get("run_id"))
-                    ops.append(_Op(int(ends[event]), name, module, run))
-        offset = latest
-    ops.sort(key=lambda op: op.end_ps)
-    for op in ops:
-        if is_collective_name(op.name):
-            completed = _named(op.name, op.module)
-    entered = list(begun.values())[-1] if begun else _entered_of_xla(ops)
-    return Collectives(completed, entered)
+        of_snapshot = sorted(op for plane in planes for op in _ops_of(plane))
+        for op in of_snapshot:
+            if op.name == _BEGINS:
+                begun[op.run] = op.module
+            elif op.name == _ENDS:
+                begun.pop(op.run, None)
+            else:
+                ops.append(op)
+    done = [op for op in ops if is_collective_name(op.name)]
+    completed = _named(done[-1].name, done[-1].module) if done else ""
+    return Collectives(completed, [*begun.values()][-1] if begun else _entered_of_xla(ops))
 
 
-def _may_be_op(plane: object, event: int) -> bool:
-    from tfprof.captures.model.xspace import Plane
-
-    assert isinstance(plane, Plane)
-    return bool(plane.stat("run_id").present[event]) and bool(plane.stat("hlo_op").present[event])
+def _ops_of(plane: Plane) -> list[_Op]:
+    """The latest ops of programs, collectives, and beginnings and ends of collectives."""
+    if not len(plane.events):
+        return []
+    rows = plane.metadata_rows
+    names = plane.event_metadata.names.all
+    used = np.unique(rows)
+    wanted = [
+        r for r in used.tolist() if names[r] in (_BEGINS, _ENDS) or is_collective_name(names[r])
+    ]
+    is_op = plane.stat("run_id").present & plane.stat("hlo_op").present
+    ends = plane.starts_ps(0) + plane.events.durations_ps
+    events = np.flatnonzero(np.isin(rows, wanted) | is_op)
+    events = events[np.argsort(ends[events], kind="stable")][-_MOST_OPS:]
+    found = []
+    for event in events.tolist():
+        name, stats = plane.event_name(event), plane.stats_of(event)
+        if name in (_BEGINS, _ENDS):
+            flow = stats.get("_p" if name == _BEGINS else "_c")
+            found.append(_Op(int(ends[event]), name, str(stats.get("name", "")), _number(flow)))
+        else:
+            module, run = str(stats.get("hlo_module", "")), _number(stats.get("run_id"))
+            found.append(_Op(int(ends[event]), name, module, run))
+    return found
 
 
 def _number(value: object) -> int:
