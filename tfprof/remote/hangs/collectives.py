@@ -41,17 +41,20 @@ class _Op(NamedTuple):
     end_ps: int
     name: str
     module: str
-    run: int
+    run: int | None
 
 
 def n_worked(data: bytes) -> int:
     """Number of events in a snapshot that show work: those of ops and calls."""
     try:
-        space = read_xspace(data, threads=1)
+        return _n_worked(read_xspace(data, threads=1).planes)
     except TfprofError:
         return 0
+
+
+def _n_worked(planes: Iterable[Plane]) -> int:
     n_events = 0
-    for plane in space.planes:
+    for plane in planes:
         rows, counts = np.unique(plane.metadata_rows, return_counts=True)
         names = plane.event_metadata.names.all
         n_events += sum(
@@ -68,13 +71,15 @@ def last_collectives(snapshots: Iterable[bytes]) -> Collectives:
     Args:
         snapshots: XSpaces in order of time.
     """
-    begun, ops = dict[int, str](), list[_Op]()
+    begun, ops, is_latest = dict[int | None, str](), list[_Op](), True
     for data in snapshots:
         try:
             planes = read_xspace(data, threads=1).planes
         except TfprofError:
             continue
-        of_snapshot = sorted(op for plane in planes for op in _ops_of(plane))
+        of_snapshot = sorted(
+            (op for plane in planes for op in _ops_of(plane)), key=lambda op: op.end_ps
+        )
         for op in of_snapshot:
             if op.name == _BEGINS:
                 begun[op.run] = op.module
@@ -82,9 +87,15 @@ def last_collectives(snapshots: Iterable[bytes]) -> Collectives:
                 begun.pop(op.run, None)
             else:
                 ops.append(op)
+        if of_snapshot:
+            is_latest = True
+        elif _n_worked(planes):
+            is_latest = False  # it has left, and the border of a snapshot has cut the event
     done = [op for op in ops if is_collective_name(op.name)]
     completed = _named(done[-1].name, done[-1].module) if done else ""
-    return Collectives(completed, [*begun.values()][-1] if begun else _entered_of_xla(ops))
+    if begun:
+        return Collectives(completed, [*begun.values()][-1])
+    return Collectives(completed, _entered_of_xla(ops) if is_latest else "")
 
 
 def _ops_of(plane: Plane) -> list[_Op]:
@@ -113,8 +124,8 @@ def _ops_of(plane: Plane) -> list[_Op]:
     return found
 
 
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else -1
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _named(name: str, module: str) -> str:
@@ -123,9 +134,9 @@ def _named(name: str, module: str) -> str:
 
 def _entered_of_xla(ops: list[_Op]) -> str:
     """The collective after what the last run of a program has done, by its earlier runs."""
-    runs: dict[tuple[str, int], list[str]] = {}
+    runs: dict[tuple[str, int | None], list[str]] = {}
     for op in ops:
-        if op.module and op.run >= 0:
+        if op.module and op.run is not None:
             runs.setdefault((op.module, op.run), []).append(op.name)
     if not runs:
         return ""

@@ -117,8 +117,9 @@ class HangWatch:
     def _check(self) -> None:
         assert self._recorder is not None
         with self._lock:
-            seen = dict(self._seen)
+            known = dict(self._seen)
         observed = self._recorder.observed
+        seen = {address: known[address] for address in observed if address in known}
         quiet = {
             address: self._quiet_seconds(one, observed[address]) for address, one in seen.items()
         }
@@ -220,9 +221,10 @@ class HangWatch:
             cpu = 100 * used / (second.time - first.time)
         done = last_collectives(one.snapshots)
         reason = "" if state in ("ended", "stopped") else second.stacks.reason
+        is_covered = state not in ("ended", "stopped", "silent")  # else what came last is unknown
         return Rank(
             address, process.rank, process.pid, state, quiet_seconds, one.step, done.completed,
-            done.entered, cpu, threads, second.stacks.source, reason,
+            done.entered if is_covered else "", cpu, threads, second.stacks.source, reason,
         )  # fmt: skip
 
 
