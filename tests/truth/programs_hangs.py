@@ -31,7 +31,7 @@ STEP_S = 0.02
 AT = 60
 """The step in which the last worker stops."""
 
-HANGS = ("lock", "absent", "ended", "other", "queue", "socket", "generator", "stopped", "regex",
+HANGS = ("lock", "absent", "ended", "queue", "socket", "generator", "stopped", "regex",
          "gil")  # fmt: skip
 CLEAN = ("checkpoint", "evaluation", "recompile", "finished")
 
@@ -157,8 +157,6 @@ def _loop(kind: str, rank: int, last: int, about: Path, step: Callable[[int], No
     for number in range(2, limit):
         if number == AT and rank == last and kind in HANGS and kind != "generator":
             about.with_suffix(".stops").touch()
-            if kind == "other":
-                again()
             _stop(kind)
         if number == AT and kind == "evaluation":
             until = time.monotonic() + 10.0

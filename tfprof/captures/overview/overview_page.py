@@ -111,7 +111,7 @@ def overview(
     }
     if facts.functions:
         tables["tf_functions"] = _function_table(facts.functions)
-    hang = hang_of(run.name) if run.name and not rules.gives_no_advice else None
+    hang = hang_of(run.folder) if run.folder and not rules.gives_no_advice else None
     if hang is not None:
         tables = hang_tables(hang) | tables
     return ToolResult(

@@ -15,7 +15,7 @@ from tfprof.captures.run.hang_record import Thread
 from tfprof.errors import InputError
 from tfprof.files.hooked_processes import HookedProcess, processes, stacks_of
 from tfprof.remote.addresses import Address
-from tfprof.remote.flight.program_memory import ProgramMemory
+from tfprof.remote.flight.program_memory import ProgramMemory, is_here
 from tfprof.remote.hangs.stacks import faulthandler_stacks, py_spy_stacks
 
 _SPY_SECONDS = 5.0
@@ -123,9 +123,10 @@ def process_of(address: Address, hooked: Iterable[HookedProcess]) -> Process:
         hooked: Processes that ``tfprof run`` has started.
     """
     pid = ProgramMemory(address).process
-    for one in hooked:
-        is_this = one.pid == pid if one.is_here and pid is not None else one.host == address.host
-        if one.port == address.port and is_this:
+    is_local = is_here(address.host)
+    for one in sorted(hooked, key=lambda each: -each.started_at):
+        is_there = one.is_here if is_local else one.host == address.host
+        if one.port == address.port and is_there and pid in (None, one.pid):
             return Process(pid, one)
     return Process(pid, None)
 

@@ -133,13 +133,21 @@ class HangWatch:
         if not hung:
             self._excuse = ""
             return
+        if max(quiet.values()) < 1.5 * self.seconds and any(
+            self.seconds / 2 <= quiet[address] < self._limit(one) for address, one in seen.items()
+        ):
+            return  # their next snapshot may complete the time
         hang, why = self._judged(seen, quiet, observed)
         if why:
             if why != self._excuse:
                 self._say(f"no step for {min(quiet[one] for one in hung):.0f} s, but {why}")
             self._excuse = why
             return
-        self._hang, self._before = hang, {each: seen[each].latest_ns for each in hung}
+        self._hang = hang
+        self._before = {
+            rank.address: seen[rank.address].latest_ns
+            for rank in hang.ranks if rank.state not in ("ended", "runs")
+        }  # fmt: skip
         self._written = None
         self._recorder.save(hang.summary, {HANG_NAME: hang.to_json()})
 
@@ -158,7 +166,7 @@ class HangWatch:
     def _follow(self, seen: Mapping[str, Progress]) -> None:
         """Whether a job that hung goes on."""
         assert self._hang is not None
-        if not any(seen[each].latest_ns > ns for each, ns in self._before.items()):
+        if not all(seen[each].latest_ns > ns for each, ns in self._before.items()):
             return
         took = time.time() - self._hang.since
         self._say(f"the job went on after {took:.0f} s")
