@@ -82,9 +82,9 @@ def test_a_further_thread():
     assert found == (3,) and "thread" in basis
 
 
-def test_a_rank_that_has_left_out_a_step():
-    ranks = [*others(3, step=40), rank(3, step=41)]
-    assert named(ranks) == ((3,), "its last step is 41, and that of the others is 40")
+def test_step_numbers_name_no_rank():
+    """A snapshot may have cut the mark of the last step of one rank."""
+    assert named([*others(3, step=40), rank(3, step=41)])[0] == ()
 
 
 def test_nothing_tells_them_apart():

@@ -70,3 +70,11 @@ def test_threads_that_move():
     later = Thread("b", (Frame("g", "x.py", 2),))
     found = compared([still, moves], [still, later, Thread("new", ())])
     assert [thread.has_moved for thread in found] == [False, True, None]
+
+
+def test_a_dump_that_was_read_too_early():
+    inner, outer = Frame("f", "x.py", 1), Frame("main", "x.py", 9)
+    whole, part = Thread("a", (inner, outer)), Thread("a", (inner,))
+    for looks in ([whole], [part]), ([part], [whole]):
+        (found,) = compared(*looks)
+        assert not found.has_moved and found.frames == whole.frames

@@ -168,7 +168,7 @@ class Hang:
         if self.went_on_seconds is not None:
             words += " Then it went on."
         first = Claim("job", "hang_time", 1e3 * took, "ms", details=details, words=words)
-        return (first, *self._culprits, *self._others(quiet), self._remedy)
+        return (first, *self._culprits, *self._others(quiet), *self._remedy)
 
     @property
     def _culprits(self) -> tuple[Claim, ...]:
@@ -220,13 +220,17 @@ class Hang:
         return tuple(claims)
 
     @property
-    def _remedy(self) -> Claim:
+    def _remedy(self) -> tuple[Claim, ...]:
         states = {self.ranks[at].state for at in self.named}
-        remedy = next((text for state, text in _REMEDIES.items() if state in states), _LOOK)
+        remedy = next((text for state, text in _REMEDIES.items() if state in states), "")
+        if any(rank.threads for rank in self.ranks):
+            remedy = f"{remedy} {_LOOK}".lstrip()
         if any(not rank.threads and rank.stacks_reason for rank in self.ranks):
             reasons = dict.fromkeys(r.stacks_reason for r in self.ranks if r.stacks_reason)
-            remedy = f"{remedy} Stacks are missing: {'; '.join(list(reasons)[:2])}."
-        return Claim("job", "remedy", None, details={"remedy": remedy}, words="{remedy}")
+            remedy = f"{remedy} Stacks are missing: {'; '.join(list(reasons)[:2])}.".lstrip()
+        if not remedy:
+            return ()
+        return (Claim("job", "remedy", None, details={"remedy": remedy}, words="{remedy}"),)
 
     @property
     def summary(self) -> str:
@@ -261,7 +265,10 @@ _STATES: Mapping[State, Callable[[Rank], str]] = {
     "stands": _stands,
     "works": lambda rank: f"works in {_main_words(rank)}",
     "stopped": lambda rank: f"is stopped (process {rank.process}), by a signal or a debugger",
-    "silent": lambda rank: "does not answer: its profiler server is silent",
+    "silent": lambda rank: (
+        "does not answer: its profiler server is silent"
+        + (f", as while a call holds Python's lock; it {_stands(rank)}" if rank.threads else "")
+    ),
     "ended": lambda rank: "has ended",
     "unseen": lambda rank: "makes no progress",
     "runs": lambda rank: "makes progress",
@@ -270,7 +277,8 @@ _LOOK = "See all stacks with: tfprof overview RUN --table stacks."
 _REMEDIES: Mapping[State, str] = {
     "stopped": "Let it go on with kill -CONT, or end the debugger.",
     "ended": "See its log; the others wait until they are ended.",
-    "silent": "See whether its machine answers, and whether its process is stopped.",
+    "silent": "See whether its machine answers, and whether its process is stopped or holds "
+    "Python's lock.",
 }
 
 

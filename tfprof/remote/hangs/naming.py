@@ -25,7 +25,7 @@ def named(ranks: Sequence[Rank]) -> Named:
     Args:
         ranks: All ranks of the job.
     """
-    for rule in (_alone, _absent, _not_entered, _elsewhere, _other_threads, _other_steps):
+    for rule in (_alone, _absent, _not_entered, _elsewhere, _other_threads):
         if found := rule(ranks):
             return found
     if not any(rank.threads for rank in ranks):
@@ -95,16 +95,6 @@ def _other_threads(ranks: Sequence[Rank]) -> Named | None:
     if found is None or not all(_own_threads(ranks[at]) for at in found):
         return None
     return found, "no other rank has a thread that stands there"
-
-
-def _other_steps(ranks: Sequence[Rank]) -> Named | None:
-    found = _few(ranks, lambda rank: rank.step)
-    if found is None:
-        return None
-    counts = Counter(rank.step for rank in ranks if rank.step is not None)
-    usual = counts.most_common(1)[0][0]
-    steps = ", ".join(str(ranks[at].step) for at in found)
-    return found, f"its last step is {steps}, and that of the others is {usual}"
 
 
 def _few(ranks: Sequence[Rank], key: Callable[[Rank], Hashable | None]) -> tuple[int, ...] | None:

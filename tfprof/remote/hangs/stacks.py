@@ -55,9 +55,19 @@ def _of_py_spy(about: dict[str, Any]) -> Thread:
 
 
 def compared(first: Sequence[Thread], second: Sequence[Thread]) -> tuple[Thread, ...]:
-    """The threads of the second look, with whether they have moved since the first."""
+    """The threads of the second look, with whether they have moved since the first.
+
+    A dump may lack the outermost calls, if it was read before it was complete.
+    """
     before = {thread.name: thread.frames for thread in first}
-    return tuple(
-        replace(one, has_moved=before[one.name] != one.frames if one.name in before else None)
-        for one in second
-    )
+    found = []
+    for one in second:
+        if one.name not in before:
+            found.append(one)
+            continue
+        earlier = before[one.name]
+        common = min(len(earlier), len(one.frames))
+        has_moved = earlier[:common] != one.frames[:common]
+        frames = one.frames if has_moved else max(earlier, one.frames, key=len)
+        found.append(replace(one, frames=frames, has_moved=has_moved))
+    return tuple(found)

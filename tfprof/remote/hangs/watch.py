@@ -33,6 +33,9 @@ _log = logging.getLogger("tfprof")
 SHORTEST_SECONDS = 1.0
 _USUAL_STEPS = 3.0
 """A step may take so many times as long as usual, whatever the timeout is."""
+_SILENT = 0.75
+"""A server is silent after this share of the timeout without a snapshot; a quarter lies between
+two."""
 _BETWEEN_LOOKS_SECONDS = 0.5
 _MOST_AT_ONCE = 16
 
@@ -161,7 +164,7 @@ class HangWatch:
         return one.quiet_seconds
 
     def _is_silent(self, one: Progress) -> bool:
-        return time.monotonic() - one.arrived >= self.seconds
+        return time.monotonic() - one.arrived >= _SILENT * self.seconds
 
     def _follow(self, seen: Mapping[str, Progress]) -> None:
         """Whether a job that hung goes on."""
