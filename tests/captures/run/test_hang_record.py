@@ -51,7 +51,7 @@ def test_the_verdict():
     assert "--table stacks" in remedy
 
 
-def test_an_unknown_rank_is_no_number():
+def test_an_unknown_rank_has_no_number():
     claim = replace(HANG, named=(), basis="all of them stand at the same place").claims[1]
     assert claim.value is None and not claim.is_known
     assert claim.text == (
@@ -95,13 +95,13 @@ def test_a_damaged_record_is_none(tmp_path, about):
     assert written(tmp_path, HANG.to_json()[:-30]) is None
 
 
-def test_names_in_braces_are_no_formats(tmp_path):
+def test_names_in_braces_stay(tmp_path):
     ranks = (replace(RANKS[3], address="{x}", completed="{y.z}"),)
     found = written(tmp_path, replace(HANG, ranks=ranks, named=(0,), basis="{b}").to_json())
     assert "{x}" in found.claims[1].text and "{b}" in found.claims[1].text
 
 
-def test_code_of_the_program_is_told_from_libraries():
+def test_code_of_the_program_and_of_libraries():
     assert Frame("f", "/home/me/train.py", 1).is_own
     for file in ("/x/site-packages/jax/a.py", "/usr/lib/python3.11/q.py", "<frozen runpy>"):
         assert not Frame("f", file, 1).is_own

@@ -72,7 +72,7 @@ def test_two_ranks_have_no_majority():
     assert named([rank(0), rank(1, LOCK)])[0] == ()
 
 
-def test_half_of_them_are_no_majority():
+def test_half_of_them_make_no_majority():
     assert named([*others(2), rank(2, LOCK), rank(3, LOCK)])[0] == ()
 
 

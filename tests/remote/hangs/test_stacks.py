@@ -28,7 +28,7 @@ def test_a_dump_of_this_process(tmp_path):
     assert other.frames[0].file.endswith("threading.py")
 
 
-def test_lines_that_are_no_stack():
+def test_lines_outside_of_stacks():
     text = """  File "x.py", line 1 in lost
 Current thread 0x01 (most recent call first):
   Garbage-collecting

@@ -264,8 +264,8 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--processes"], default=None, metavar="DIR", section=_WHEN,
-            help="With --hang-timeout: the log folder of 'tfprof run', which knows ranks and "
-            "stacks. [default: that of --logdir]",
+            help="With --hang-timeout: the log folder of 'tfprof run', which has their "
+            "ranks and stacks. [default: that of --logdir]",
         ),
         CommandOption(
             ["--keep"], default="60s", metavar="TIME", section=_WHAT,
