@@ -62,7 +62,7 @@ def started(
             worker.wait()
 
 
-def addresses(folder: Path, n_workers: int, seconds: float = 120.0) -> list[str]:
+def addresses(folder: Path, n_workers: int, seconds: float = 240.0) -> list[str]:
     """The profiler servers of a job, by rank, when all are in training."""
     until = time.monotonic() + seconds
     while len(found := sorted(folder.glob("*.ready"))) < n_workers:

@@ -28,7 +28,7 @@ def test_the_page_does_what_it_says(fake_server, tmp_path, monkeypatch, capfd):
     record, overview, tables = [printed for _, _, printed in run_page(page, folder, capfd)]
     assert "Hang of" in record and "next: tfprof overview" in record
     assert overview.lstrip().startswith("Hang of") or "Hang of" in overview[:400]
-    assert "Without progress" in tables
+    assert "without progress" in tables
 
 
 def _stop_later(fakes):

@@ -54,10 +54,12 @@ def wait_for_steps(recorder):
 
 def runs(recorder, watch, seconds):
     """The runs that are written within a time."""
-    threading.Timer(seconds, recorder.stop).start()
+    timer = threading.Timer(seconds, recorder.stop)
+    timer.start()
     for saved in recorder.events():
         watch.wrote(saved)
         yield saved
+    timer.cancel()
 
 
 def test_all_stand_still_and_go_on(job, tmp_path):
@@ -69,7 +71,7 @@ def test_all_stand_still_and_go_on(job, tmp_path):
         begin = time.monotonic()
         for fake in fakes:
             fake.works = "nothing"
-        found = runs(recorder, watch, 8.0)
+        found = runs(recorder, watch, 40.0)
         saved = next(found)
         assert time.monotonic() - begin > TIMEOUT_S
         hang = hang_of(saved.folder)
@@ -78,9 +80,13 @@ def test_all_stand_still_and_go_on(job, tmp_path):
         assert [rank.process for rank in hang.ranks] == [os.getpid()] * 3
         for fake in fakes:
             fake.works = "steps"
+        until = time.monotonic() + 20
+        while not any("went on after" in remark for remark in said):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        recorder.stop()
         assert list(found) == []  # one hang is one run
         watch.stop()
-    assert any("went on after" in remark for remark in said)
     assert hang_of(saved.folder).went_on_seconds > TIMEOUT_S
     assert not list(Path(saved.folder).glob("*.part"))
     result = overview(open_run(tmp_path))
@@ -96,7 +102,7 @@ def test_a_silent_server_while_the_others_go_on(job):
         watch.start(recorder)
         wait_for_steps(recorder)
         fakes[2].works = "silent"
-        saved = next(runs(recorder, watch, 8.0))
+        saved = next(runs(recorder, watch, 40.0))
         watch.stop()
     hang = hang_of(saved.folder)
     assert hang.named == (2,) and hang.ranks[2].quiet_seconds >= TIMEOUT_S
