@@ -189,7 +189,7 @@ class Hang:
             if not thread.is_main and _place(thread) not in others
             and thread.place is not None and thread.place.is_own
         ]  # fmt: skip
-        if apart and rank.state in ("stands", "works"):
+        if apart and rank.state in ("stands", "works", "silent"):
             place += f", and further threads are in {', '.join(apart[:_MOST_NAMED])}"
         details = {"rank": str(rank), "place": place, "basis": self.basis}
         number = None if rank.number is None else float(rank.number)
@@ -266,8 +266,9 @@ _STATES: Mapping[State, Callable[[Rank], str]] = {
     "works": lambda rank: f"works in {_main_words(rank)}",
     "stopped": lambda rank: f"is stopped (process {rank.process}), by a signal or a debugger",
     "silent": lambda rank: (
-        "does not answer: its profiler server is silent"
-        + (f", as while a call holds Python's lock; it {_stands(rank)}" if rank.threads else "")
+        f"has a profiler server that does not answer, and {_stands(rank)}"
+        if rank.threads
+        else "does not answer: its profiler server is silent"
     ),
     "ended": lambda rank: "has ended",
     "unseen": lambda rank: "makes no progress",
