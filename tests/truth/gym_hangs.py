@@ -22,8 +22,6 @@ JOBS = [f"jax-8-{kind}" for kind in (*HANGS, *CLEAN) if kind != "generator"] + [
     f"tensorflow-4-{kind}" for kind in ("lock", "generator", "evaluation")
 ]
 TIMEOUT_S = 5.0
-_WATCH_S = 4 * TIMEOUT_S
-"""How long a job without a hang is watched."""
 
 
 class Outcome(NamedTuple):
@@ -51,7 +49,7 @@ def outcome(name: str, folder: Path, timeout_s: float = TIMEOUT_S) -> Outcome:
             answer_seconds=timeout_s / 2, watch=watch.saw, writes_silent=False,
         ) as recorder:  # fmt: skip
             watch.start(recorder)
-            limit = 6 * timeout_s + 10 * (kind in HANGS)
+            limit = 3 * timeout_s + 5 * (1 + (kind in HANGS))
             timer = threading.Timer(limit, recorder.stop)
             timer.start()
             try:

@@ -146,6 +146,9 @@ class HangWatch:
                 self._say(f"no step for {min(quiet[one] for one in hung):.0f} s, but {why}")
             self._excuse = why
             return
+        with self._lock:
+            if any(self._seen[each].latest_ns > seen[each].latest_ns for each in hung):
+                return  # it went on meanwhile
         self._hang = hang
         self._before = {
             rank.address: seen[rank.address].latest_ns
