@@ -110,7 +110,7 @@ def run(
         restart_seconds=seconds_of(given.restart_wait),
         most_program_bytes=None if max_program_memory is None else max_program_memory << 20,
         options=CaptureOptions(**asdict(levels)),
-        say=say, watch=watch, writes_silent=hangs is None,
+        say=say, watch=watch if numbers or hangs else None, writes_silent=hangs is None,
     )  # fmt: skip
     gc.enable()  # it runs for days
     with (
