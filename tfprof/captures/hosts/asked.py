@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +24,7 @@ from tfprof.captures.run.missing_hosts import Copy
 from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note
-from tfprof.captures.run.run import Host, Run, files_of
+from tfprof.captures.run.run import Host, Run, files_of, folder_of
 from tfprof.core.progress import NoProgress, Progress
 from tfprof.core.text.units import some
 from tfprof.core.text.wording import plural
@@ -96,7 +97,8 @@ class Fleet:
             part, wanted = self._probed(question, host)
             part, left_out = self._of_others(part, wanted)
         self.facts = Facts(part, self._more, self._reopened)
-        return condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
+        run = condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
+        return replace(run, folder=folder_of(self.name, [file.path for file in self.files]))
 
     def _probed(self, question: Callable[[Run], T], host: str | None) -> tuple[Part, Wanted]:
         """The part of the first readable host, and the facts that the question needs."""

@@ -18,9 +18,11 @@ from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
+from tfprof.captures.overview.hang_tables import hang_tables
 from tfprof.captures.overview.latency import latency
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.run.columns import amount, count, flag, text, timed_by
+from tfprof.captures.run.hang_record import hang_of
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
@@ -109,10 +111,13 @@ def overview(
     }
     if facts.functions:
         tables["tf_functions"] = _function_table(facts.functions)
+    hang = hang_of(run.folder) if run.folder and not rules.gives_no_advice else None
+    if hang is not None:
+        tables = hang_tables(hang) | tables
     return ToolResult(
         "overview",
         "Overview",
-        claims=_claims(facts),
+        claims=(*(hang.claims if hang is not None else ()), *_claims(facts)),
         tables={name: table for name, table in tables.items() if len(table)},
         charts=step_charts(facts.input.steps),
         advice=recommended,

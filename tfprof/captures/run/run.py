@@ -204,12 +204,14 @@ class Run(NotebookMixin, DiffMixin):
         hosts: Its hosts, in the order of their names.
         notes: Notes on unreadable files and on the choice of the run.
         memo: Cache of the results of tools on all hosts together.
+        folder: Path of its folder; empty for files and bytes.
     """
 
     name: str
     hosts: tuple[Host, ...]
     notes: tuple[Note, ...]
     memo: Memo
+    folder: str = ""
 
     def __repr__(self) -> str:
         named_run = f"Run {self.name}".rstrip()
@@ -274,7 +276,18 @@ def open_run(
     opened = files_of(source, run)
     memory_bytes = bytes_of(memory) if isinstance(memory, str) else memory
     hosts, damage = _hosts(opened, memory_bytes)
-    return Run(opened.name, tuple(hosts), (*opened.notes, *damage), Memo())
+    folder = folder_of(opened.name, opened.files)
+    return Run(opened.name, tuple(hosts), (*opened.notes, *damage), Memo(), folder)
+
+
+def folder_of(name: str, files: Sequence[Any]) -> str:
+    """Path of the folder of a run; empty for files without a folder.
+
+    Args:
+        name: The name of the run; empty without a folder.
+        files: Its files.
+    """
+    return named(as_path(files[0]).parent) if name and files else ""
 
 
 class RunFiles(NamedTuple):

@@ -28,6 +28,7 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
+    from tfprof.remote.flight.watched import WatchedSnapshot
 
 EXIT_INCOMPLETE = 1
 """Exit code if a worker was not recorded, or only up to its limit of memory, or if a run could not
@@ -50,6 +51,7 @@ class _Durations:
     timeout: str
     cooldown: str
     restart_wait: str
+    hang_timeout: str | None
 
 
 def run(
@@ -60,6 +62,7 @@ def run(
     most_runs: int,
     max_size: int,
     max_program_memory: int | None,
+    processes: str | None,
     retries: int,
     metrics: str | None,
     format: str,  # the name of the option
@@ -77,19 +80,37 @@ def run(
     target = Target()
     target.check()
     numbers = None if metrics is None else Metrics(metrics, has_condition=when is not None)
+
+    def say(remark: str) -> None:
+        note(harmless(remark))
+
+    interval, answer = seconds_of(given.interval), seconds_of(given.timeout)
+    hangs = None
+    if given.hang_timeout is not None:
+        from tfprof.remote.hangs import HangWatch
+
+        folders = [processes] if processes is not None else [logdir]
+        hangs = HangWatch(seconds_of(given.hang_timeout), folders=folders, say=say)
+        interval, answer = min(interval, hangs.seconds / 4), min(answer, hangs.seconds / 2)
+
+    def watch(snapshot: WatchedSnapshot) -> None:
+        if numbers is not None:
+            numbers.watch(snapshot)
+        if hangs is not None:
+            hangs.saw(snapshot)
+
     recorder = FlightRecorder(
         list(servers), logdir, when=when, count=count, retries=retries,
         keep_seconds=seconds_of(given.keep), after_seconds=seconds_of(given.after),
-        interval_seconds=seconds_of(given.interval),
+        interval_seconds=interval,
         for_seconds=None if given.for_ is None else seconds_of(given.for_),
         overhead_seconds=seconds_of(given.overhead_check),
-        answer_seconds=seconds_of(given.timeout), most_bytes=max_size << 20,
+        answer_seconds=answer, most_bytes=max_size << 20,
         cooldown_seconds=seconds_of(given.cooldown), most_runs=most_runs,
         restart_seconds=seconds_of(given.restart_wait),
         most_program_bytes=None if max_program_memory is None else max_program_memory << 20,
         options=CaptureOptions(**asdict(levels)),
-        say=lambda remark: note(harmless(remark)),
-        watch=None if numbers is None else numbers.watch,
+        say=say, watch=watch if numbers or hangs else None, writes_silent=hangs is None,
     )  # fmt: skip
     gc.enable()  # it runs for days
     with (
@@ -98,6 +119,8 @@ def run(
         nullcontext() if numbers is None else numbers.of(recorder),
         recorder,
     ):
+        if hangs is not None:
+            hangs.start(recorder)
         said = _say_what_is_done(recorder, given.keep, has_keys=has_keys)
         if numbers is not None:
             note(f"metrics: {numbers.where}")
@@ -108,7 +131,11 @@ def run(
                 is_incomplete |= bool(saved.trouble)
                 if numbers is not None:
                     numbers.saved(saved)
+                if hangs is not None:
+                    hangs.wrote(saved)
         finally:
+            if hangs is not None:
+                hangs.stop()
             _say_what_was_seen(recorder, said)
     is_incomplete |= any(
         each.trouble and (each.is_limited or not each.n_snapshots)
@@ -228,6 +255,17 @@ def _options() -> list[CommandOption]:
         CommandOption(
             ["--for", "for_"], default=None, metavar="TIME", section=_WHEN,
             help="End after so long. [default: until Ctrl-C, or until all programs have ended]",
+        ),
+        CommandOption(
+            ["--hang-timeout"], default=None, metavar="TIME", section=_WHEN,
+            help="Write when a worker makes no progress for so long though it did before, or does "
+            "not answer: which rank the others wait for, with the Python stacks of all. "
+            "[default: never]",
+        ),
+        CommandOption(
+            ["--processes"], default=None, metavar="DIR", section=_WHEN,
+            help="With --hang-timeout: the log folder of 'tfprof run', which has their "
+            "ranks and stacks. [default: that of --logdir]",
         ),
         CommandOption(
             ["--keep"], default="60s", metavar="TIME", section=_WHAT,

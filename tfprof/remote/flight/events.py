@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +25,7 @@ class Event:
         is_condition: Whether the user's condition holds; other events are written at once.
         is_end: Whether a step ended that was reported while it was running.
         program: Number of the program, of those that ran at the address one after another.
+        beside: Texts to write beside the captures, by the names of their files.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Event:
     is_condition: bool = False
     is_end: bool = False
     program: int = 0
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 def with_ends(events: Iterable[Event]) -> list[Event]:
@@ -164,6 +166,7 @@ class Saved:
         trouble: Why the run could not be written, or which workers are missing.
         steps: The steps for which the condition held, and how much of each the run holds.
         notes: What the run lacks of them.
+        beside: Texts of further files of the run, by their names.
     """
 
     reason: str
@@ -174,6 +177,7 @@ class Saved:
     trouble: str = ""
     steps: tuple[StepHeld, ...] = ()
     notes: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain data."""

@@ -99,6 +99,7 @@ class Ring:
 
     Attributes:
         program: Number of the program that runs now, of those that ran at the address.
+        from_ns: What happened from then on stays, however old it becomes; None keeps no more.
 
     Args:
         keep_seconds: How long a snapshot is kept.
@@ -114,6 +115,7 @@ class Ring:
         self._last: tuple[int, int] | None = None  # begin of a snapshot on both axes
         self._held_ns: int | None = None
         self.n_bytes = self.program = 0
+        self.from_ns: int | None = None
         self.n_jumps = 0
         self.was_short = False
 
@@ -139,8 +141,8 @@ class Ring:
             self._kept.append(self._spooled(data, begin_ns, end_ns))
             self.n_bytes += len(data)
             since_ns = end_ns - self._keep_ns
-            if self._held_ns is not None:
-                since_ns = min(since_ns, self._held_ns)
+            for held_ns in (self._held_ns, self.from_ns):
+                since_ns = since_ns if held_ns is None else min(since_ns, held_ns)
             while len(self._kept) > 1 and (
                 self._kept[0].end_ns < since_ns or self.n_bytes > self._most_bytes
             ):

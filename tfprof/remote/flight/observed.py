@@ -31,6 +31,7 @@ class Observed:
         trouble: Why the worker is not recorded now; empty if it is recorded.
         is_limited: Whether the memory limit of the program is the reason.
         n_slow: Steps for which the condition held.
+        has_ended: Whether the program has ended, and has not come back.
     """
 
     way: str
@@ -49,6 +50,7 @@ class Observed:
     trouble: str
     is_limited: bool = False
     n_slow: int = 0
+    has_ended: bool = False
 
     @property
     def unit(self) -> str:

@@ -38,7 +38,7 @@ class ProgramMemory:
 
 def _listener(address: Address) -> int | None:
     """The process that listens there; None if that is another machine or another user's."""
-    if not _is_here(address.host):
+    if not is_here(address.host):
         return None
     sockets = {f"socket:[{inode}]" for inode in _inodes(address.port)}
     if not sockets:
@@ -52,7 +52,7 @@ def _listener(address: Address) -> int | None:
     return None
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
     """Whether a name is one of this machine: only its own addresses can be bound."""
     try:
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)

@@ -77,6 +77,8 @@ class FlightRecorder:
         say: Receives remarks, such as the cost of recording.
         watch: Receives every snapshot, in the thread of its worker; it must be quick and not
             raise.
+        writes_silent: Write a run when a worker does not answer in time; not if a ``HangWatch``
+            judges that.
 
     Raises:
         UsageError: An argument is wrong.
@@ -105,6 +107,7 @@ class FlightRecorder:
         restart_seconds: float = 0.0,
         say: Callable[[str], None] = _log.info,
         watch: Callable[[WatchedSnapshot], None] | None = None,
+        writes_silent: bool = True,
     ) -> None:
         for name, seconds, least, most in (
             ("keep", keep_seconds, 0.1, _MOST_SECONDS),
@@ -131,7 +134,7 @@ class FlightRecorder:
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
             options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds,
-            most_program_bytes, say, watch,
+            most_program_bytes, say, watch, writes_silent,
         )  # fmt: skip
         self._logdir, self._after, self._say = logdir, after_seconds, say
         self._count, self._for, self._restart = count, for_seconds, restart_seconds
@@ -174,9 +177,25 @@ class FlightRecorder:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def save(self, reason: str) -> None:
-        """Make ``events`` write a run now; safe in any thread or signal handler."""
-        self._told.put(Event(reason))
+    def save(self, reason: str, beside: Mapping[str, str] | None = None) -> None:
+        """Make ``events`` write a run now; safe in any thread or signal handler.
+
+        Args:
+            reason: Why.
+            beside: Texts to write beside the captures, by the names of their files.
+        """
+        self._told.put(Event(reason, beside=beside or {}))
+
+    def keep_from(self, address: str, begin_ns: int | None) -> None:
+        """Keep what a worker did from a moment on, however old it becomes; None ends that.
+
+        Args:
+            address: The worker's.
+            begin_ns: The moment, as in ``WatchedSnapshot``.
+        """
+        for worker in self._workers:
+            if str(worker.address) == address:
+                worker.ring.from_ns = begin_ns
 
     def stop(self) -> None:
         """Make ``events`` end; safe in any thread or signal handler."""
@@ -293,7 +312,8 @@ class FlightRecorder:
                 happened.append(self._told.get(timeout=min(left, _POLL_SECONDS)))
             except queue.Empty:
                 continue
-        late = self._flush()
+        # A hang is long over its last data, and one that hangs would delay its run.
+        late = [] if all(event.beside for event in happened) else self._flush()
         return self._written([*happened, *self._all_told()], when, late)
 
     def _rest(self) -> list[Event]:
@@ -335,7 +355,8 @@ class FlightRecorder:
         notes = notes_of(steps, spans, late)
         seconds = max(((each[-1][1] - each[0][0]) / 1e9 for each in spans.values()), default=0.0)
         texts = tuple(chain(*notes.values()))
-        saved = Saved(reason_of(events), when, "", seconds, (), "", steps, texts)
+        beside = {name: text for event in events for name, text in event.beside.items()}
+        saved = Saved(reason_of(events), when, "", seconds, (), "", steps, texts, beside)
         if not kept:
             return saved
         try:
@@ -373,6 +394,8 @@ class FlightRecorder:
             about = {name: about[name] for name in ("reason", "time", "steps", "notes")}
             about["seconds"] = round(saved.seconds, 3)
             staging.note("record.json", json.dumps(about, indent=1) + "\n")
+            for name, text in saved.beside.items():
+                staging.note(name, text)
             folder = staging.finish(is_named=False)
         return folder, files, troubles
 

@@ -53,6 +53,7 @@ class Settings:
     most_program_bytes: int | None
     say: Callable[[str], None]
     watch: Callable[[WatchedSnapshot], None] | None = None
+    writes_silent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class WatchedWorker:
             self._way, (last - first) / 1e9, min(percent, 100.0), self._paused_seconds,
             self._gone_seconds, self._n_snapshots, self._history.n_steps, self.n_unclear,
             self.ring.n_bytes, self._pace.seconds, self._bytes_now, self._bytes_before,
-            self._overhead, self.trouble, self._is_limited, self._n_slow,
+            self._overhead, self.trouble, self._is_limited, self._n_slow, self._is_gone,
         )  # fmt: skip
 
     def wait_settled(self, timeout_seconds: float) -> bool:
@@ -229,7 +230,8 @@ class WatchedWorker:
         was_recording, self.trouble = self.is_recording, trouble
         if was_recording:  # before the state shows that recording has stopped
             self._lost_at = time.monotonic()
-            self._happened(f"{self.address} ended: {trouble}")
+            if self._is_gone or self._settings.writes_silent:
+                self._happened(f"{self.address} ended: {trouble}")
         self._settle(is_recording=False)
 
     def _settle(self, *, is_recording: bool) -> None:

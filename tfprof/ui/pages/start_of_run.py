@@ -7,6 +7,7 @@ overview follow.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.captures.facts.environment import environment
@@ -18,6 +19,7 @@ from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.practices.findings import capture_findings
 from tfprof.captures.practices.practices import PRACTICES
 from tfprof.captures.run.contents import tools_of
+from tfprof.captures.run.hang_record import hang_of
 from tfprof.captures.run.result import ToolResult
 from tfprof.core.text.characters import escaped
 from tfprof.core.text.units import some
@@ -55,6 +57,12 @@ def start_of_run(source: str, run: Run, params: Params) -> tuple[list[Block], Se
 
 def _blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
+    hang = hang_of(run.folder) if run.folder else None
+    if hang is not None and "hang" in overview.tables:
+        first, *more = [claim.text for claim in hang.claims]
+        yield words([first], lead=True)
+        yield words(more)
+        overview = replace(overview, claims=overview.claims[len(hang.claims) :])
     steps = run_steps(run)
     found = capture_findings(run, host=params.get("host") or None)
     limits = _what_limits(overview, found)
