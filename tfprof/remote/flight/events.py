@@ -25,6 +25,7 @@ class Event:
         is_condition: Whether the user's condition holds; other events are written at once.
         is_end: Whether a step ended that was reported while it was running.
         program: Number of the program, of those that ran at the address one after another.
+        is_range: Whether all workers are past the steps that are to be written.
     """
 
     text: str
@@ -33,6 +34,12 @@ class Event:
     is_condition: bool = False
     is_end: bool = False
     program: int = 0
+    is_range: bool = False
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the user requests the run, which is then written in any case."""
+        return not self.address
 
 
 def with_ends(events: Iterable[Event]) -> list[Event]:

@@ -27,13 +27,20 @@ class ProgramMemory:
 
     def resident_bytes(self) -> int | None:
         """Its resident memory now, bytes; None if it is not visible."""
-        if self.process is None:
-            return None
-        try:
-            pages = int((_PROC / str(self.process) / "statm").read_text().split()[1])
-        except (OSError, ValueError, IndexError):
-            return None
-        return pages * os.sysconf("SC_PAGE_SIZE") or None  # one that has ended holds nothing
+        return None if self.process is None else _resident(self.process)
+
+
+def own_bytes() -> int | None:
+    """Resident memory of this process now, bytes; None where it is not visible."""
+    return _resident(os.getpid())
+
+
+def _resident(process: int) -> int | None:
+    try:
+        pages = int((_PROC / str(process) / "statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE") or None  # one that has ended holds nothing
 
 
 def _listener(address: Address) -> int | None:
