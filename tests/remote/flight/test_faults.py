@@ -144,14 +144,14 @@ def test_days_of_snapshots_take_no_more_memory():
         worker._judge(data, seen, Window(steps, begin_ns, end_ns, 0.01))
 
     sizes = []
-    for number in range(600):
+    for number in range(300):
         take(number)
-        if number == 300:
+        if number == 150:
             tracemalloc.start()
-        if number in (400, 599):
+        if number in (200, 299):
             gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert n_told[0] >= 600 and len(worker.ring._kept) < 10
+    assert n_told[0] >= 300 and len(worker.ring._kept) < 10
     worker.ring.close()
     assert abs(sizes[1] - sizes[0]) < 100_000, sizes

@@ -8,9 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from tfprof.core.text.units import human_memory
 from tfprof.errors import TfprofError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
@@ -19,11 +16,11 @@ from tfprof.remote.flight.events import Event
 from tfprof.remote.flight.history import MOST_KINDS, History, StepSeen, Window
 from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.observed import Observed
-from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
-from tfprof.remote.flight.pacing import GROWTH_BYTES, Pace
-from tfprof.remote.flight.program_memory import ProgramMemory
+from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead, whole_marks
+from tfprof.remote.flight.pacing import Pace
+from tfprof.remote.flight.program_memory import MemoryLimitError, MemoryWatch
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS, TAKEN, Session, Snapshot
-from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
+from tfprof.remote.flight.snapshots import Look, Times, look
 from tfprof.remote.flight.step_range import (
     Place,
     StepRange,
@@ -38,15 +35,10 @@ _CONNECT_SECONDS = 5.0
 _LONGEST_CAPTURE_SECONDS = 2.0
 _MEMORY_SECONDS = 0.5
 _FLUSH_SECONDS, _FLUSH_ANSWERS = 2.0, 3.0
-_MEMORY_BYTES = 512 << 20
 _ONLY_TIMES = frozenset[str]()
 
 
 _log = logging.getLogger("tfprof")
-
-
-class MemoryLimitError(TfprofError):
-    """The program holds more memory than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +105,7 @@ class WatchedWorker:
         self._answer_seconds = self._asked = 0.0
         self._overhead: Overhead | None = None
         self._way = "continuous"
-        self._memory: ProgramMemory | None = None
-        self._bytes_now: int | None = None
-        self._bytes_before: int | None = None
-        self._bytes_taken: int | None = None  # at the last snapshot
-        self._said_bytes = _MEMORY_BYTES
+        self._memory = MemoryWatch(address, settings.most_program_bytes, settings.say)
         self.has_cleared = self.has_begun = False
         self.is_settled = self.is_recording = self._is_limited = self._is_gone = False
         self.trouble = self._code = ""
@@ -160,7 +148,7 @@ class WatchedWorker:
         return Observed(
             self._way, (last - first) / 1e9, min(percent, 100.0), self._paused_seconds,
             self._gone_seconds, self._n_snapshots, self._history.n_steps, self.n_unclear,
-            self.ring.n_bytes, self._pace.seconds, self._bytes_now, self._bytes_before,
+            self.ring.n_bytes, self._pace.seconds, self._memory.now, self._memory.before,
             self._overhead, self.trouble, self._is_limited, self._n_slow,
         )  # fmt: skip
 
@@ -270,16 +258,15 @@ class WatchedWorker:
     def _begin(self, session: Session, retries: int) -> None:
         for attempt, pause in zip(range(retries + 1), pauses(), strict=False):
             try:
-                self._memory = ProgramMemory(self.address)
-                held = self._memory.resident_bytes()
+                held = self._memory.found()
                 session.begin(_CONNECT_SECONDS)
                 break
             except ServerError as error:
                 is_last = not error.may_pass or attempt == retries
                 if is_last or self._stop.wait(pause):
                     raise
-        if self._bytes_before is None or not self.is_recording:
-            self._bytes_before = self._bytes_now = self._bytes_taken = held
+        if self._memory.before is None or not self.is_recording:
+            self._memory.begin(held)
         self._asked = time.monotonic()
         self._way, self.has_cleared = session.way, self.has_cleared or session.has_cleared
 
@@ -305,7 +292,7 @@ class WatchedWorker:
                     self._stop.wait(self._settings.interval_seconds)
                 self._begin(session, self._settings.retries)  # another client has ended it
                 self._history = self._history.interrupted()
-            self._check_memory()
+            self._memory.check()
 
     def _answer(self, n_asked: int) -> None:
         with self._changed:
@@ -334,40 +321,8 @@ class WatchedWorker:
 
     def _wait_until(self, until: float) -> None:
         while (left := until - time.monotonic()) > 0:
-            if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._is_too_large():
+            if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._memory.needs_a_look():
                 return
-            if (self._bytes_now or 0) - (self._bytes_taken or 0) > GROWTH_BYTES:
-                return
-
-    def _is_too_large(self) -> bool:
-        held = self._memory.resident_bytes() if self._memory is not None else None
-        self._bytes_now = held
-        limit = self._settings.most_program_bytes
-        return limit is not None and held is not None and held > limit
-
-    def _check_memory(self) -> None:
-        """Stop at the memory limit, and report a program that grows.
-
-        Raises:
-            MemoryLimitError: The program holds more than it may.
-        """
-        is_too_large, held, before = self._is_too_large(), self._bytes_now, self._bytes_before
-        self._bytes_taken = held
-        if held is None:
-            return
-        if is_too_large:
-            limit = human_memory(self._settings.most_program_bytes or 0)
-            raise MemoryLimitError(
-                f"the program holds {human_memory(held)} of memory, and the limit is {limit}: it "
-                "is not recorded any more. Raise the limit, or record less with "
-                "--host-tracer-level 1"
-            )
-        if before is not None and held - before > self._said_bytes:
-            self._said_bytes *= 2
-            self._settings.say(
-                f"{self.address}: the program holds {human_memory(held)} of memory, "
-                f"{human_memory(held - before)} more than before it was recorded"
-            )
 
     def _take(self, session: Session) -> tuple[bytes, Look, Window]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
@@ -483,15 +438,7 @@ class WatchedWorker:
                 break
             n_asked = self._n_asked
             data, seen, window = self._take(session)
-            windows.append(_marked(seen.steps, window.start_ns))
+            windows.append(whole_marks(seen.steps, window.start_ns))
             self._judge(data, seen, window)
             self._answer(n_asked)
         return overhead(windows)
-
-
-def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and starts of the steps that were recorded whole."""
-    if not steps.are_marked:
-        steps = NO_STEPS
-    whole = ~steps.has_ended
-    return steps.numbers[whole], steps.starts_ns[whole] + begin_ns
