@@ -1,4 +1,6 @@
 import json
+import os
+import socket
 
 import pytest
 
@@ -47,9 +49,17 @@ def test_a_folder_of_processes_in_the_order_of_their_ranks(tmp_path):
     tmp_path.with_name(".tfprof").rename(tmp_path / ".tfprof")
     assert len(workers()) == 3
     (tmp_path / ".tfprof" / "11.json").write_text(
-        '{"host": "b", "rank": 1, "port": 6099}'
+        '{"pid": 11, "host": "b", "rank": 1, "port": 6099}'
     )  # another port
     assert workers()[1] == Address("b", 6099)
+
+
+def test_processes_of_this_machine(tmp_path):
+    """They are at localhost, and one that is gone is left out."""
+    for pid, port in (os.getpid(), 6009), (1 << 30, 6010):
+        process = {"pid": pid, "host": socket.gethostname(), "port": port}
+        (tmp_path / f"{pid}.json").write_text(json.dumps(process))
+    assert in_path(tmp_path)() == [Address("localhost", 6009)]
 
 
 def test_ports():

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from tfprof.errors import InputError, UsageError
+from tfprof.files.hooked_processes import processes
 from tfprof.remote.addresses import Address, address_of
 
 _COMMENT = "#"
-_STATE = ".tfprof"
-"""Where ``tfprof run`` keeps the files of its processes in a log folder."""
 _MOST_BYTES = 1 << 22
 """A list of a hundred thousand workers is smaller."""
 
@@ -27,10 +23,7 @@ def in_path(path: str | os.PathLike[str]) -> Callable[[], Sequence[Address]]:
     place = Path(path)
 
     def workers() -> Sequence[Address]:
-        if not place.is_dir():
-            return _in_file(place)
-        state = place / _STATE
-        return _in_folder(state if state.is_dir() else place)
+        return _in_folder(place) if place.is_dir() else _in_file(place)
 
     return workers
 
@@ -54,39 +47,16 @@ def _in_file(file: Path) -> list[Address]:
 
 
 def _in_folder(folder: Path) -> list[Address]:
-    """The addresses of the processes in a folder, by rank; other files are left alone.
+    """The addresses of the processes of ``tfprof run``, by rank; those that are gone are left out.
 
-    Each process has a file ``PID.json``, an object with its ``host`` and ``port``. One that cannot
-    be read is left out: it may be in the making.
+    Processes of this machine are at ``localhost``, so that their memory is visible.
     """
-    found: list[tuple[int, str, Address]] = []
-    try:
-        files = sorted(file for file in folder.iterdir() if file.suffix == ".json")
-    except OSError as error:
-        raise _unreadable(folder, error) from error
-    for file in files:
-        try:
-            process = json.loads(_text(file))
-        except (ValueError, InputError):
-            continue
-        address = _address(process)
-        if address is not None:
-            rank = process.get("rank")
-            found.append((rank if isinstance(rank, int) else 1 << 62, file.name, address))
-    return list(dict.fromkeys(address for *_, address in sorted(found)))
-
-
-def _address(process: Any) -> Address | None:
-    """The address of a process; None if its file has none, such as before its server starts."""
-    if not isinstance(process, dict):
-        return None
-    host, port = process.get("host"), process.get("port")
-    if host == socket.gethostname():  # so that its memory is visible, whatever the name leads to
-        host = "localhost"
-    try:
-        return address_of(f"[{host}]:{port}" if ":" in str(host) else f"{host}:{port}")
-    except UsageError:
-        return None
+    found = []
+    for each in processes(folder):
+        if each.port and each.is_alive is not False:
+            host = "localhost" if each.is_here else each.host
+            found.append(Address(host, each.port))
+    return list(dict.fromkeys(found))
 
 
 def _text(file: Path) -> str:
