@@ -13,11 +13,10 @@ pytest.importorskip("grpc")
 from tests.remote.conftest import absent, fake_server  # noqa: F401
 
 
-@pytest.mark.parametrize("command", ["capture", "record"])
-def test_an_address_is_not_a_log_folder(call, fake_server, tmp_path, monkeypatch, command):  # noqa: F811
+def test_an_address_is_not_a_log_folder(call, fake_server, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.chdir(tmp_path)
     server = fake_server()
-    result = call(command, server.address, "--logdir", "s3://bucket/logs")
+    result = call("capture", server.address, "--logdir", "s3://bucket/logs")
     assert result.exit_code == 2
     assert "s3://bucket/logs: files are written into folders of this machine" in result.stderr
     assert not server.requests and not list(tmp_path.iterdir())

@@ -33,7 +33,7 @@ def test_the_page_does_what_it_says(fake_server, absent, tmp_path, monkeypatch, 
         n_blocks += 1
         if quoted is not None:
             assert is_quotation(quoted, printed), f"{code}\nprints:\n{printed}"
-    assert n_blocks == 10
+    assert n_blocks == 12
 
 
 def test_programs_start_the_server_as_the_page_says():

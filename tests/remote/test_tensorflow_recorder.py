@@ -14,10 +14,12 @@ import pytest
 import tfprof
 from tests.deadlines import at_most, next_line
 from tests.remote.programs import PROGRAM, Forked, Program
+from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError
 from tfprof.remote import capture
 from tfprof.remote.flight import FlightRecorder, sessions
+from tfprof.remote.flight.step_range import StepRange
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -177,6 +179,27 @@ def test_steps_that_snapshots_cut_are_known(tmp_path):
                 assert seconds[held.step.first] == pytest.approx(held.step.seconds, abs=0.001)
                 n_cut += not held.step.is_whole
     assert n_cut
+
+
+def test_a_run_of_certain_steps(program, tmp_path):
+    """Exactly those, as tools find them, although snapshots are taken all the time."""
+    with FlightRecorder(program.address, tmp_path / "look", interval_seconds=0.3) as recorder:
+        while recorder.observed[program.address].n_steps < 20:
+            time.sleep(0.02)
+        recorder.save("where it is")
+        saved = next(recorder.events())
+    plane = read_xspace(next(Path(saved.folder).glob("*.xplane.pb"))).plane("/host:CPU")
+    first = int(plane.stat("step_num").signed.max()) + 700
+    with FlightRecorder(
+        program.address, tmp_path / "steps", interval_seconds=0.5, for_seconds=60,
+        steps=StepRange(first, first + 99),
+    ) as recorder:  # fmt: skip
+        (saved,) = recorder.events()
+    assert not saved.notes and not saved.trouble
+    run = tfprof.open_run(tmp_path / "steps")
+    marks = run.hosts[0].space.plane("/host:CPU").stat("step_num")
+    numbers = sorted(marks.signed[marks.present].tolist())
+    assert numbers == list(range(first, first + 100)) and len(run_steps(run).names) == 100
 
 
 def test_signals(program, command):

@@ -17,12 +17,16 @@ class Levels:
     device_tracer_level: int
 
 
-def servers_argument() -> HelpedArgument:
-    """The argument ``HOST:PORT...``."""
+def servers_argument(*, required: bool = True) -> HelpedArgument:
+    """The argument ``HOST:PORT...``.
+
+    Args:
+        required: Whether workers cannot be named in another way.
+    """
     return HelpedArgument(
         "servers", "HOST:PORT...",
         f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
-        section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
+        section="Workers", metavar="HOST:PORT...", nargs=-1, required=required,
     )  # fmt: skip
 
 

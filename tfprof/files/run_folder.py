@@ -16,6 +16,10 @@ _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 RECORD_NAME = "capture.json"
 """Name of the record of a run's captures, which lies beside them."""
 
+UNFINISHED = ".unfinished"
+"""Name of a file that hides a run while its files are brought to a bucket, or removed there, one
+after the other."""
+
 _PROFILES = ("plugins", "profile")
 
 _MOST_NAMED = 5
@@ -34,13 +38,17 @@ def host_name(path: str | os.PathLike[str]) -> str:
 def capture_files(folder: AnyPath) -> list[AnyPath]:
     """The captures of a run folder, one for each host, by name.
 
-    If a file exists both packed and unpacked, only the unpacked one is used.
+    There are none while the run is incomplete. If a file exists both packed and unpacked, only the
+    unpacked one is used.
 
     Raises:
         InputError: The folder cannot be read.
     """
     files: dict[str, AnyPath] = {}
-    for path in entries(folder):
+    inside = entries(folder)
+    if any(path.name == UNFINISHED for path in inside):
+        return []
+    for path in inside:
         match = _FILE.fullmatch(path.name)
         if match is not None and is_ordinary_file(path):
             files.setdefault(match["host"], path)

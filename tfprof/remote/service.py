@@ -13,12 +13,12 @@ from tfprof.remote.grpc_probe import probe
 from tfprof.remote.troubles import ServerError, of_probe, of_status
 
 _CHANNEL_OPTIONS = (
-    ("grpc.max_receive_message_length", -1),  # captures are larger than the 4 MiB of the default
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_retries", 0),  # a second session would begin unseen
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),  # no backoff is shared with earlier calls
 )
+_LARGEST = (1 << 31) - 1
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 
 _SOON_SECONDS = 0.05
@@ -96,15 +96,21 @@ class ProfilerServer:
     Args:
         address: Where it listens.
         stop: Ends its calls.
+        most_bytes: Largest answer that is received; by default any, as captures are larger than the
+            4 MiB of gRPC's own default.
 
     Raises:
         MissingDependencyError: grpcio is not installed.
     """
 
-    def __init__(self, address: Address, stop: Stop | None = None) -> None:
+    def __init__(
+        self, address: Address, stop: Stop | None = None, most_bytes: int | None = None
+    ) -> None:
         self._grpc = load_grpc()
         self._address, self._stop = address, stop or Stop()
-        self._channel = self._grpc.insecure_channel(str(address), options=_CHANNEL_OPTIONS)
+        most = -1 if most_bytes is None else min(most_bytes, _LARGEST)
+        options = (*_CHANNEL_OPTIONS, ("grpc.max_receive_message_length", most))
+        self._channel = self._grpc.insecure_channel(str(address), options=options)
         self._is_watched = self._was_ready = self.is_lost = False
 
     def watch(self) -> None:

@@ -10,13 +10,17 @@ import time
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
+from typing import TypeVar
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.local_folder import local_folder
+from tfprof.files.remote.path import AnyPath, RemotePath
 from tfprof.options.captures import is_folder_name
 from tfprof.remote.addresses import Address
 from tfprof.remote.requests import Received
 from tfprof.remote.troubles import ServerError
+
+P = TypeVar("P", Path, RemotePath, AnyPath)
 
 _PROFILES = ("plugins", "profile")
 _ENDING = ".xplane.pb"
@@ -50,6 +54,11 @@ def new_run_name(logdir: str | Path, run: str | None, *, on_server: bool = False
 
 def _folder_of(logdir: str | Path, run: str) -> Path:
     return local_folder(logdir, _REMEDY).joinpath(*_PROFILES, run)
+
+
+def runs_of(logdir: P) -> P:
+    """The folder of the runs in a log folder, on this machine or in a bucket."""
+    return logdir.joinpath(*_PROFILES)
 
 
 class Staging:

@@ -126,6 +126,12 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
     if code in ("UNAVAILABLE", "CANCELLED"):  # the latter of a server that shuts down in order
         text = f"the connection broke off: the program ended or was killed ({said})"
         return ServerError(text, may_pass=True, code="UNAVAILABLE")
+    if code == "RESOURCE_EXHAUSTED" and "larger than max" in details:
+        text = (
+            f"its answer is too large, and is not received ({said}). Allow more, or record less "
+            "with --host-tracer-level 1 or a shorter --interval"
+        )
+        return ServerError(text, may_pass=True, code=code)
     if code == "UNIMPLEMENTED":
         text = (
             "the server there has no profiler service, or not this call of it. Give the port "

@@ -266,7 +266,7 @@ def test_files_are_closed_when_nothing_in_them_is_kept(ring_of, monkeypatch):
 
 
 def test_a_full_disk_of_temporary_files(monkeypatch, ring_of):
-    def full():
+    def full(**_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)

@@ -10,21 +10,14 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.keys import keys
-from tfprof.cli.options import (
-    Choice,
-    Command,
-    CommandOption,
-    IntType,
-    from_params,
-)
+from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.record_options import Kept, hang_watch_of, record_options, recorder_of
 from tfprof.cli.results import SECTION
-from tfprof.cli.servers import Levels, level_options, servers_argument
-from tfprof.errors import UsageError
+from tfprof.cli.worker_options import worker_options
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
@@ -38,60 +31,23 @@ _LINES = "jsonl"
 _PATIENCE = 2
 """Ctrl-C more often than this breaks off, without what is not written yet."""
 
-_WHEN, _WHAT, _WHERE, _HOW = "When to write", "What to keep", "Where to write it", "Patience"
-
-
-@dataclass(frozen=True, slots=True)
-class _Durations:
-    keep: str
-    after: str
-    interval: str
-    for_: str | None
-    overhead_check: str
-    timeout: str
-    cooldown: str
-    restart_wait: str
-    hang_timeout: str | None
-
 
 def run(
-    servers: Sequence[str],
-    when: str | None,
-    logdir: str,
-    count: int | None,
-    most_runs: int,
-    max_size: int,
-    max_program_memory: int | None,
-    processes: str | None,
-    retries: int,
-    metrics: str | None,
-    format: str,  # the name of the option
-    **params: Any,
+    format: str, metrics: str | None, hang_timeout: str | None, processes: str | None, **params: Any
 ) -> int:
     """Record until Ctrl-C, SIGTERM, ``q`` or a limit; a line for each event."""
-    from tfprof.remote import CaptureOptions
-    from tfprof.remote.durations import seconds_of
-    from tfprof.remote.flight import FlightRecorder
     from tfprof.remote.metrics import Metrics
 
-    if not logdir:
-        raise UsageError("option --logdir is empty; give the name of a folder")
-    levels, given = from_params(Levels, params), from_params(_Durations, params)
+    kept = from_params(Kept, params)
     target = Target()
     target.check()
-    numbers = None if metrics is None else Metrics(metrics, has_condition=when is not None)
+    has_condition = params["when"] is not None
+    numbers = None if metrics is None else Metrics(metrics, has_condition=has_condition)
 
     def say(remark: str) -> None:
         note(harmless(remark))
 
-    interval, answer = seconds_of(given.interval), seconds_of(given.timeout)
-    hangs = None
-    if given.hang_timeout is not None:
-        from tfprof.remote.hangs import HangWatch
-
-        folders = [processes] if processes is not None else [logdir]
-        hangs = HangWatch(seconds_of(given.hang_timeout), folders=folders, say=say)
-        interval, answer = min(interval, hangs.seconds / 4), min(answer, hangs.seconds / 2)
+    hangs = hang_watch_of(hang_timeout, processes, params, say)
 
     def watch(snapshot: WatchedSnapshot) -> None:
         if numbers is not None:
@@ -99,19 +55,8 @@ def run(
         if hangs is not None:
             hangs.saw(snapshot)
 
-    recorder = FlightRecorder(
-        list(servers), logdir, when=when, count=count, retries=retries,
-        keep_seconds=seconds_of(given.keep), after_seconds=seconds_of(given.after),
-        interval_seconds=interval,
-        for_seconds=None if given.for_ is None else seconds_of(given.for_),
-        overhead_seconds=seconds_of(given.overhead_check),
-        answer_seconds=answer, most_bytes=max_size << 20,
-        cooldown_seconds=seconds_of(given.cooldown), most_runs=most_runs,
-        restart_seconds=seconds_of(given.restart_wait),
-        most_program_bytes=None if max_program_memory is None else max_program_memory << 20,
-        options=CaptureOptions(**asdict(levels)),
-        say=say, watch=watch if numbers or hangs else None, writes_silent=hangs is None,
-    )  # fmt: skip
+    watching = watch if numbers or hangs else None
+    recorder = recorder_of(params, kept, say, watch=watching, hangs=hangs)
     gc.enable()  # it runs for days
     with (
         _signals(recorder),
@@ -121,7 +66,7 @@ def run(
     ):
         if hangs is not None:
             hangs.start(recorder)
-        said = _say_what_is_done(recorder, given.keep, has_keys=has_keys)
+        said = _say_what_is_done(recorder, kept.keep, has_keys=has_keys)
         if numbers is not None:
             note(f"metrics: {numbers.where}")
         is_incomplete = False
@@ -146,7 +91,7 @@ def run(
 
 @contextmanager
 def _signals(recorder: FlightRecorder) -> Iterator[None]:
-    """Handle signals: SIGUSR1 writes the kept data, SIGTERM and Ctrl-C end.
+    """Handle signals: SIGUSR1 writes the kept data, SIGTERM too and ends, Ctrl-C ends.
 
     None of them interrupts, so that pending events are written and sessions are ended even if
     Ctrl-C comes twice.
@@ -159,8 +104,12 @@ def _signals(recorder: FlightRecorder) -> Iterator[None]:
         if len(interrupts) > _PATIENCE:
             raise KeyboardInterrupt
 
+    def terminate() -> None:  # this machine may be about to end, and the programs with it
+        recorder.save("signal SIGTERM")
+        recorder.stop()
+
     wanted: dict[str, Callable[[], None]] = {
-        "SIGUSR1": lambda: recorder.save("signal SIGUSR1"), "SIGTERM": recorder.stop,
+        "SIGUSR1": lambda: recorder.save("signal SIGUSR1"), "SIGTERM": terminate,
         "SIGINT": interrupt,
     }  # fmt: skip
     before = []
@@ -203,12 +152,17 @@ def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) ->
 
 
 def _say_what_was_seen(recorder: FlightRecorder, said: Sequence[str]) -> None:
+    from tfprof.core.text.units import human_memory
+    from tfprof.remote.flight.program_memory import own_bytes
+
     for remark in recorder.remarks:
         if remark not in said:
             note(harmless(remark))
     for address, seen in recorder.observed.items():
         note(f"{address}: {seen}")
-    note(f"this recorder took {recorder.cpu_percent:.1f} % of one CPU core")
+    held = own_bytes()
+    size = "" if held is None else f", and holds {human_memory(held)} of memory"
+    note(f"this recorder took {recorder.cpu_percent:.1f} % of one CPU core{size}")
 
 
 def _line(saved: Saved, form: str) -> str:
@@ -227,115 +181,32 @@ def _line(saved: Saved, form: str) -> str:
     return "".join(f"{harmless(line)}\n" for line in lines)
 
 
-def _options() -> list[CommandOption]:
-    return [
-        CommandOption(
-            ["--when"], default=None, metavar="CONDITION", section=_WHEN,
-            help="Write when this holds for a step: comparisons of step_time, median, mean, p99, "
-            "input_share, idle_share and memory with each other and with numbers such as 200ms, "
-            "30% or 2GiB, with + - * /, and, or, not. [default: never]",
-        ),
-        CommandOption(
-            ["--after"], default="0s", metavar="TIME", section=_WHEN,
-            help="Also keep this time after an event. [default: nothing]",
-        ),
-        CommandOption(
-            ["--count"], type=IntType(), default=None, metavar="N", section=_WHEN,
-            help="End after this many events. [default: go on]",
-        ),
-        CommandOption(
-            ["--cooldown"], default="10s", metavar="TIME", section=_WHEN,
-            help="Between a run and the next one that --when writes; steps for which it holds "
-            "meanwhile are all in that one. [default: 10s]",
-        ),
-        CommandOption(
-            ["--most-runs"], type=IntType(), default=100, metavar="N", section=_WHEN,
-            help="Write at most this many runs because of --when. [default: 100]",
-        ),
-        CommandOption(
-            ["--for", "for_"], default=None, metavar="TIME", section=_WHEN,
-            help="End after so long. [default: until Ctrl-C, or until all programs have ended]",
-        ),
-        CommandOption(
-            ["--hang-timeout"], default=None, metavar="TIME", section=_WHEN,
-            help="Write when a worker makes no progress for so long though it did before, or does "
-            "not answer: which rank the others wait for, with the Python stacks of all. "
-            "[default: never]",
-        ),
-        CommandOption(
-            ["--processes"], default=None, metavar="DIR", section=_WHEN,
-            help="With --hang-timeout: the log folder of 'tfprof run', which has their "
-            "ranks and stacks. [default: that of --logdir]",
-        ),
-        CommandOption(
-            ["--keep"], default="60s", metavar="TIME", section=_WHAT,
-            help="How many seconds to keep: 30s, 2m. [default: 60s]",
-        ),
-        CommandOption(
-            ["--interval"], default="8s", metavar="TIME", section=_WHAT,
-            help="From one snapshot to the next at most, up to 10s; shorter where snapshots are "
-            "large, because the program's memory grows with them. Each cuts the step that is under "
-            "way, and costs. [default: 8s]",
-        ),
-        CommandOption(
-            ["--max-size"], type=IntType(), default=1024, metavar="MIB", section=_WHAT,
-            help="Keep at most so much of a worker, in MiB; older seconds go first. "
-            "[default: 1024]",
-        ),
-        CommandOption(
-            ["--max-program-memory"], type=IntType(), default=None, metavar="MIB", section=_WHAT,
-            help="End the recording of a program that holds more memory than this, in MiB, where "
-            "that is visible: on this machine. [default: no limit]",
-        ),
-        *level_options(_WHAT),
-        CommandOption(
-            ["--logdir"], required=True, metavar="DIR", section=_WHERE,
-            help="Log folder; each event becomes a run plugins/profile/RUN in it.",
-        ),
-        CommandOption(
-            ["--metrics"], default=None, metavar="[HOST:]PORT", section=_WHERE,
-            help="Serve step times, shares, memory and the cost of recording for Prometheus, at "
-            "/metrics of this port; 0 takes a free one. Without HOST only for this machine. "
-            "[default: do not]",
-        ),
-        CommandOption(
-            ["--overhead-check"], default="10s", metavar="TIME", section=_HOW,
-            help="Compare steps with and without a session for so long at the start, and say what "
-            "recording costs; 0s does not. [default: 10s]",
-        ),
-        CommandOption(
-            ["--retries"], type=IntType(), default=3, metavar="N", section=_HOW,
-            help="Further attempts to begin with a worker that cannot be reached, or has another "
-            "session. [default: 3]",
-        ),
-        CommandOption(
-            ["--restart-wait"], default="0s", metavar="TIME", section=_HOW,
-            help="When no program is left, wait so long for one to come back. One that comes back "
-            "while others are recorded is recorded again. [default: 0s]",
-        ),
-        CommandOption(
-            ["--timeout"], default="30s", metavar="TIME", section=_HOW,
-            help="How long a worker may take for a snapshot. [default: 30s]",
-        ),
-        CommandOption(
-            ["--format"], type=Choice(["text", _LINES]), default="text", section=SECTION,
-            help="text: what happened, and the run. jsonl: an event a line. [default: text]",
-        ),
-    ]  # fmt: skip
-
-
 command = Command(
     "record",
     callback=run,
-    params=[servers_argument(), *_options()],
+    params=[
+        *worker_options(),
+        *record_options(),
+        CommandOption(
+            ["--format"],
+            type=Choice(["text", _LINES]),
+            default="text",
+            section=SECTION,
+            help="text: what happened, and the run. jsonl: an event a line. [default: text]",
+        ),
+    ],
     help="Record running programs continuously, keep the last seconds, and write them as a run "
     "when something happens: a slow step, SIGUSR1, the key s, or the end of a program. Ctrl-C, "
-    "SIGTERM and the key q end it, after slow steps that are not written yet. Exits with 0, or "
+    "the key q and SIGTERM, which writes what is kept, end it, after slow steps that are not "
+    "written yet. Exits with 0, or "
     "with 1 if a worker was not recorded or a run could not be written. Needs pip install "
     "'tfprof[remote]'.",
     examples=[
         "tfprof record localhost:6009 --logdir logs --when 'step_time > 3 * median'",
         "tfprof record worker0:6009,worker1:6009 --keep 30s --after 10s --logdir logs "
         "--when 'step_time > 500ms or input_share > 30%'",
+        "tfprof record --workers-from workers.txt --steps 1000:1010 --logdir logs",
+        "tfprof record --kubernetes app=train --port 6009 --when 'step_time > 3 * median' "
+        "--budget '20 runs, 5 GiB a day' --retain '30 days' --logdir s3://bucket/logs",
     ],
 )

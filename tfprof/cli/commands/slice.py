@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import capture_paths, path_argument, run_option
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import Choice, Command, CommandOption, OutputPath, from_params
 from tfprof.cli.output import harmless
 from tfprof.cli.progress import progress
+from tfprof.cli.ranges import range_of, step_number
 from tfprof.cli.results import SECTION, ResultChoice, as_json, color_option, pager_option
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.slice.slice_capture import CaptureSlice
-
-N = TypeVar("N", int, float)
 
 _WHAT, _WHERE = "What to keep", "Where to write it"
 
@@ -42,11 +39,10 @@ def run(
     from tfprof.captures.slice.choice import SliceChoice
     from tfprof.captures.slice.slice_capture import slice_capture
     from tfprof.inputs.resolve import resolve
-    from tfprof.remote.durations import seconds_of
 
     choice = SliceChoice(
-        None if steps is None else _range("steps", steps, _number, "10:20"),
-        None if time is None else _range("time", time, seconds_of, "1.2s:1.5s"),
+        None if steps is None else range_of("steps", steps, step_number, "10:20"),
+        None if time is None else _times(time),
         device, planes, hosts,
     )  # fmt: skip
     sources = capture_paths(RunInputs(paths=paths))
@@ -65,27 +61,12 @@ def run(
     result.target().write(text)
 
 
-def _range(
-    option: str, text: str, value_of: Callable[[str], N], example: str
-) -> tuple[N | None, N | None]:
-    """The ends of ``first:last``, each of which may be missing; one value is both."""
-    first, colon, last = text.partition(":")
-    if not text.strip(": "):
-        raise UsageError(f"option --{option} is {text!r}; write it as {example}")
-    try:
-        begin = value_of(first.strip()) if first.strip() else None
-        end = value_of(last.strip()) if last.strip() else None
-    except UsageError as error:
-        raise UsageError(f"option --{option}: {error}") from error
-    if not colon and option == "time":
-        raise UsageError(f"option --{option} is {text!r}; write both ends, as {example}")
-    return (begin, end) if colon else (begin, begin)
+def _times(text: str) -> tuple[float | None, float | None]:
+    from tfprof.remote.durations import seconds_of
 
-
-def _number(text: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise UsageError(f"{text!r} is not the number of a step; write 10:20, 10: or 10")
-    return int(text)
+    if text.strip(": ") and ":" not in text:
+        raise UsageError(f"option --time is {text!r}; write both ends, as 1.2s:1.5s")
+    return range_of("time", text, seconds_of, "1.2s:1.5s")
 
 
 def _text(made: CaptureSlice, target: str) -> str:

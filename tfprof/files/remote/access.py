@@ -20,6 +20,8 @@ from tfprof.files.remote.settings import settings
 from tfprof.files.remote.troubles import TruncatedError, failed, trouble_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tfprof.files.remote.path import RemotePath
 
 T = TypeVar("T")
@@ -143,6 +145,32 @@ def read_range(
     return part
 
 
+def upload(path: RemotePath, content: bytes | Path) -> None:
+    """Write a file, which replaces another one; in buckets it appears as a whole.
+
+    Args:
+        path: The file.
+        content: Its bytes, or a file of this machine that has them.
+
+    Raises:
+        InputError: The server denies it, or does not answer.
+        MissingDependencyError: The package for this kind of server is not installed.
+    """
+
+    def write(fs: Any, name: str) -> None:
+        if isinstance(content, bytes):
+            fs.pipe_file(name, content)
+        else:
+            fs.put_file(str(content), name)
+
+    ask(path, write, purpose="written")
+
+
+def delete(path: RemotePath) -> None:
+    """Remove a file, unless it does not exist; errors as for ``upload``."""
+    ask(path, lambda fs, name: fs.rm_file(name), may_be_missing=True, purpose="removed")
+
+
 def _read_web(fs: Any, name: str, start: int, stop: int, size: int) -> bytes:
     """A range, of which no more is read where a server sends the whole file."""
     try:
@@ -165,6 +193,7 @@ def ask(
     *,
     may_be_missing: bool = False,
     enough: threading.Event | None = None,
+    purpose: str = "read",
 ) -> T | Any:
     """The answer to a request, tried again after troubles that may pass.
 
@@ -173,6 +202,7 @@ def ask(
         request: Receives the file system, and the name of the file in it.
         may_be_missing: Return None for a file that does not exist.
         enough: Ends the wait when the answer is no longer needed.
+        purpose: What is done with the file, for the message.
 
     Raises:
         InputError: There is no answer.
@@ -198,7 +228,7 @@ def ask(
                 return None
             if not trouble.may_pass or tries == chosen.tries or enough.is_set():
                 cause = None if path.has_secrets else error
-                raise failed(trouble, path, tries, time.monotonic() - began) from cause
+                raise failed(trouble, path, tries, time.monotonic() - began, purpose) from cause
             wait_s = trouble.wait_s if trouble.wait_s is not None else _wait_s(tries)
         enough.wait(wait_s)
 

@@ -100,10 +100,12 @@ def _of_status(status: int, wait_s: float | None) -> Trouble:
     return Trouble(f"the server {why} (status {status})", remedy, may_pass=True, wait_s=wait_s)
 
 
-def failed(trouble: Trouble, path: RemotePath, tries: int, seconds: float) -> InputError:
+def failed(
+    trouble: Trouble, path: RemotePath, tries: int, seconds: float, purpose: str = "read"
+) -> InputError:
     """The error after some tries."""
     often = f"; tried {tries} times in {seconds:.1f} s" if tries > 1 else ""
-    return InputError(f"{path}: cannot be read: {trouble.text}{often}. {trouble.remedy}")
+    return InputError(f"{path}: cannot be {purpose}: {trouble.text}{often}. {trouble.remedy}")
 
 
 def _is_denied(error: BaseException, status: int | None) -> bool:

@@ -26,6 +26,7 @@ class Event:
         is_end: Whether a step ended that was reported while it was running.
         program: Number of the program, of those that ran at the address one after another.
         beside: Texts to write beside the captures, by the names of their files.
+        is_range: Whether all workers are past the steps that are to be written.
     """
 
     text: str
@@ -35,6 +36,12 @@ class Event:
     is_end: bool = False
     program: int = 0
     beside: Mapping[str, str] = field(default_factory=dict)
+    is_range: bool = False
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the user requests the run, which is then written in any case."""
+        return not self.address
 
 
 def with_ends(events: Iterable[Event]) -> list[Event]:

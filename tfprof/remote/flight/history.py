@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 MOST_BEFORE = 1000
 """Steps that a step is compared with, and times between steps."""
+MOST_KINDS = 16
+"""Kinds of steps with a past; those that came last stay."""
 FEWEST_BEFORE = 10
 """With fewer steps, the usual step time is unknown."""
 
@@ -156,6 +158,9 @@ class History:
             )
             kinds[name] = past
             seen += found
+        if len(kinds) > MOST_KINDS:  # names with a hash in them, of programs that run for days
+            latest = sorted(kinds, key=lambda name: (kinds[name].last or (0, 0))[1])[-MOST_KINDS:]
+            kinds = {name: kinds[name] for name in kinds if name in set(latest)}
         seen.sort(key=lambda step: (step.begin_ns, step.end_ns))
         is_marked = self.are_marked or steps.are_marked
         return History(kinds, is_marked, self.n_steps + len(steps)), seen

@@ -22,7 +22,8 @@ class _Spool:
     """An unnamed file; it closes when none of its content is needed any more."""
 
     def __init__(self) -> None:
-        self.stream: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        # Without a buffer: what a full disk refused would be written with the next entry.
+        self.stream: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self.size = self._n_needed = 0
         self._is_full = False
         self._lock = threading.Lock()
@@ -32,8 +33,9 @@ class _Spool:
         with self._lock:
             place = self.size
             self.stream.seek(place)
-            self.stream.write(data)
-            self.stream.flush()
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self.stream.write(rest) :]
             self.size += len(data)
             self._n_needed += 1
         return place
@@ -42,7 +44,11 @@ class _Spool:
         """The bytes at a place."""
         with self._lock:
             self.stream.seek(place)
-            return self.stream.read(size)
+            parts = []
+            while size and (part := self.stream.read(size)):
+                parts.append(part)
+                size -= len(part)
+            return b"".join(parts)
 
     def drop(self) -> None:
         """Release one entry."""
@@ -159,6 +165,11 @@ class Ring:
         """Keep what happened from a moment on until it is taken, however old it becomes."""
         with self._lock:
             self._held_ns = begin_ns if self._held_ns is None else min(self._held_ns, begin_ns)
+
+    def release(self) -> None:
+        """Keep no more than usual: what was to be taken is not written."""
+        with self._lock:
+            self._held_ns = None
 
     def close(self) -> None:
         """Drop all snapshots."""

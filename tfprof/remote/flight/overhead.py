@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
+from tfprof.remote.flight.snapshots import NO_STEPS, Steps
 
 N_PAIRS = 5
 """Times without a session, each between two with one."""
@@ -72,6 +73,19 @@ def overhead(windows: Sequence[tuple[Int64Array, Int64Array]]) -> Overhead:
     percents = 100 * (with_session / np.array(between) - 1)
     spread = float(percents.std(ddof=1)) / np.sqrt(len(percents))
     return Overhead(float(percents.mean()), float(_STUDENT * spread), n_steps)
+
+
+def whole_marks(steps: Steps, begin_ns: int) -> tuple[Int64Array, Int64Array]:
+    """Numbers and starts of the steps of a snapshot that were recorded whole, shape (n,) each.
+
+    Args:
+        steps: The steps.
+        begin_ns: When the snapshot began.
+    """
+    if not steps.are_marked:
+        steps = NO_STEPS
+    whole = ~steps.has_ended
+    return steps.numbers[whole], steps.starts_ns[whole] + begin_ns
 
 
 def _period(numbers: Int64Array, starts_ns: Int64Array) -> float:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from functools import partial
 from pathlib import Path
 
-from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.errors import UsageError
 from tfprof.options.captures import CaptureOptions
-from tfprof.remote.addresses import addresses_of
+from tfprof.remote.discovery.source import Source
 from tfprof.remote.flight.conditions import condition
-from tfprof.remote.flight.events import Event, Saved, notes_of, reason_of, steps_of, with_ends
-from tfprof.remote.flight.keeping import Kept, one_capture
+from tfprof.remote.flight.crew import FOLLOW_SECONDS, Crew, none_recorded
+from tfprof.remote.flight.events import Event, Saved, with_ends
+from tfprof.remote.flight.limits import Limits
 from tfprof.remote.flight.observed import Observed
+from tfprof.remote.flight.run_making import RunMaker, places
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
+from tfprof.remote.flight.step_range import StepRange, StepsAwaited
 from tfprof.remote.flight.watched import Settings, WatchedSnapshot, WatchedWorker
-from tfprof.remote.requests import Received
+from tfprof.remote.flight.writing import RunWriter
 from tfprof.remote.service import load_grpc
-from tfprof.remote.staging import Staging, new_run_name
-from tfprof.remote.troubles import ServerError
 
 _log = logging.getLogger("tfprof")
 
@@ -35,7 +34,11 @@ COOLDOWN_SECONDS = 10.0
 MOST_RUNS = 100
 MOST_BYTES = 1 << 30
 _ANSWER_SECONDS = 30.0
-_POLL_SECONDS = 0.2
+_POLL_SECONDS, _SETTLE_SECONDS = 0.2, 0.02
+_START_SECONDS = 2.0
+"""Once a worker is recorded, the others may take so long until events are written."""
+_MOST_HELD = 10_000
+"""Events that wait for a run; with more of them no run would be readable."""
 _MOST_SECONDS = 86400.0
 
 
@@ -52,8 +55,9 @@ class FlightRecorder:
     Once written, snapshots are dropped: the next run holds what happened since.
 
     Args:
-        addresses: ``HOST:PORT`` of each worker; commas separate several.
-        logdir: Log folder; each event becomes ``plugins/profile/RUN`` in it.
+        addresses: ``HOST:PORT`` of each worker; commas separate several. Or a source of
+            addresses (``tfprof.remote.discovery``), which the recorder follows.
+        logdir: Log folder, also one in a bucket; each event becomes ``plugins/profile/RUN`` in it.
         keep_seconds: How many seconds are kept, rounded up to whole snapshots.
         when: A condition on steps, such as ``step_time > 3 * median``; see
             ``tfprof.remote.flight.conditions``.
@@ -70,10 +74,17 @@ class FlightRecorder:
         answer_seconds: How long a server may take for a snapshot before it counts as hung.
         cooldown_seconds: Shortest time between two runs of the condition; the second one has all
             slow steps in between.
-        most_runs: Most runs that the condition may write.
+        most_runs: Most runs that the condition may write; None for no limit.
         most_program_bytes: Resident memory at which recording of a program stops, where it is
             visible; None for no limit.
-        restart_seconds: How long to wait for programs to come back when none is left.
+        restart_seconds: How long to wait for programs to come back when none is left; None waits
+            for ever with a source, and not at all with addresses.
+        budget: What may be written in a day, by all recorders of the log folder; what is requested
+            counts, but is written in any case.
+        retain: What to keep of the runs of recorders in the log folder; None removes none.
+        steps: Write the run of these steps of all workers, once they have ended everywhere; without
+            a condition, recording ends then.
+        follow_seconds: From one look at the source to the next.
         say: Receives remarks, such as the cost of recording.
         watch: Receives every snapshot, in the thread of its worker; it must be quick and not
             raise.
@@ -87,7 +98,7 @@ class FlightRecorder:
 
     def __init__(
         self,
-        addresses: str | Sequence[str],
+        addresses: str | Sequence[str] | Source,
         logdir: str | Path,
         *,
         keep_seconds: float = KEEP_SECONDS,
@@ -102,9 +113,13 @@ class FlightRecorder:
         retries: int = 3,
         answer_seconds: float = _ANSWER_SECONDS,
         cooldown_seconds: float = COOLDOWN_SECONDS,
-        most_runs: int = MOST_RUNS,
+        most_runs: int | None = MOST_RUNS,
         most_program_bytes: int | None = None,
-        restart_seconds: float = 0.0,
+        restart_seconds: float | None = None,
+        budget: Limits | None = None,
+        retain: Limits | None = None,
+        steps: StepRange | None = None,
+        follow_seconds: float = FOLLOW_SECONDS,
         say: Callable[[str], None] = _log.info,
         watch: Callable[[WatchedSnapshot], None] | None = None,
         writes_silent: bool = True,
@@ -117,13 +132,14 @@ class FlightRecorder:
             ("overhead-check", overhead_seconds, 0.0, _MOST_SECONDS),
             ("cooldown", cooldown_seconds, 0.0, _MOST_SECONDS),
             ("restart-wait", restart_seconds, 0.0, _MOST_SECONDS),
+            ("follow", follow_seconds, 0.05, _MOST_SECONDS),
         ):
             if seconds is not None and not least <= seconds <= most:
                 span = f"from {least:g} to {most:g} s"
                 raise UsageError(f"option {name}={seconds:g} s must be {span}")
         if count is not None and count < 1:
             raise UsageError(f"option count={count} must be 1 or more")
-        if most_runs < 1:
+        if most_runs is not None and most_runs < 1:
             raise UsageError(f"option most_runs={most_runs} must be 1 or more")
         if most_program_bytes is not None and most_program_bytes < 1:
             raise UsageError(f"option most_program_bytes={most_program_bytes} must be above 0")
@@ -134,45 +150,60 @@ class FlightRecorder:
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
             options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds,
-            most_program_bytes, say, watch, writes_silent,
+            most_program_bytes, say, watch, steps, writes_silent,
         )  # fmt: skip
-        self._logdir, self._after, self._say = logdir, after_seconds, say
-        self._count, self._for, self._restart = count, for_seconds, restart_seconds
+        self._after, self._say = after_seconds, say
+        self._count, self._for = count, for_seconds
+        is_followed = callable(addresses) and restart_seconds is None
+        self._restart = float("inf") if is_followed else restart_seconds or 0.0
         self._cooldown, self._most_runs = cooldown_seconds, most_runs
         self._told: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._held: list[Event] = []  # for the condition, in its cool-down
+        self._ends: dict[str, float] = {}  # when each worker has ended, by its address
         self._next_write = 0.0
         self._n_written = self._n_left_out = 0
+        self._awaited = StepsAwaited(steps) if steps is not None else None
         load_grpc()
-        self._workers = [
-            WatchedWorker(address, settings, self._told.put) for address in addresses_of(addresses)
-        ]
+        self._writer = RunWriter(logdir, budget, retain, say)
+        self._maker = RunMaker(self._writer, self._told.put)
+        self._crew = Crew(
+            addresses, partial(WatchedWorker, settings=settings, tell=self._told.put),
+            keep_seconds=keep_seconds, follow_seconds=follow_seconds, say=say,
+        )  # fmt: skip
         self._is_stopped, self._judges = False, settings.when is not None
         self._cpu_seconds = self._start = 0.0
+
+    @property
+    def _workers(self) -> tuple[WatchedWorker, ...]:
+        return self._crew.workers
 
     def __enter__(self) -> FlightRecorder:
         """Begin.
 
         Raises:
-            InputError: The folder cannot be written, or no worker can be recorded.
+            InputError: The folder cannot be written, the source of workers does not answer, or
+                none of the listed workers can be recorded.
         """
-        with Staging(self._logdir, new_run_name(self._logdir, None)):
-            pass  # before anything is recorded
+        self._writer.__enter__()  # before anything is recorded
         self._cpu_seconds, self._start = time.process_time(), time.monotonic()
         try:
-            for worker in self._workers:
-                worker.start()
-            while not self._is_stopped and not all(
-                each.wait_settled(_POLL_SECONDS) for each in self._workers
-            ):
-                pass
-            if not self._is_stopped and not any(each.has_begun for each in self._workers):
-                reasons = "\n".join(f"  {each.address}: {each.trouble}" for each in self._workers)
-                raise InputError(f"no worker can be recorded:\n{reasons}")
+            self._crew.start()
+            while not self._is_stopped and not self._is_settled():
+                time.sleep(_SETTLE_SECONDS)
+            is_over = self._is_stopped or self._crew.may_grow
+            if not is_over and not any(each.has_begun for each in self._workers):
+                raise none_recorded(self._workers)
         except BaseException:
             self._end()
             raise
         return self
+
+    def _is_settled(self) -> bool:
+        """Whether all workers have begun or failed; one is enough after a while."""
+        if all(worker.is_settled for worker in self._workers):
+            return True
+        is_late = time.monotonic() - self._start > _START_SECONDS
+        return is_late and any(worker.has_begun for worker in self._workers)
 
     def __exit__(self, *_: object) -> None:
         self._end()
@@ -229,6 +260,9 @@ class FlightRecorder:
                             "cut, or that ran while nothing was recorded, it is not known whether "
                             "they were slow: the time between steps differs as much; mark them "
                             "with tfprof.capture.step")  # fmt: skip
+            if worker.n_damaged:
+                said.append(f"{worker.address}: {worker.n_damaged} snapshots were damaged, and are "
+                            "not kept")  # fmt: skip
             if not worker.has_begun and worker.trouble:
                 said.append(f"{worker.address} is not recorded: {worker.trouble}")
             if worker.ring.was_short:
@@ -247,25 +281,44 @@ class FlightRecorder:
         """
         until = None if self._for is None else self._start + self._for
         n_saved = 0
-        while n_saved != self._count and (happened := self._next(until)):
-            yield (saved := self._saved(happened))
+        for saved in self._all_saved(until):
             n_saved += bool(saved.folder)
-        while n_saved != self._count and (rest := self._rest()):
-            yield (saved := self._written(rest, time.time()))
-            n_saved += bool(saved.folder)
-            if saved.trouble:
+            yield saved
+            if n_saved == self._count:
                 return
+
+    def _all_saved(self, until: float | None) -> Iterator[Saved]:
+        while happened := self._next(until):
+            if happened[0].is_range:
+                yield from self._written_steps()
+                if not self._judges:
+                    return
+            else:
+                yield from self._saved(happened)
+        if self._judges or self._awaited is not None or not self._told.empty():
+            self._flush()
+        if self._awaited is not None:  # what there is of the steps
+            yield from self._written_steps()
+        while rest := self._rest():  # again for a program that has come back, without a snapshot
+            for saved in self._written(rest, time.time()):
+                yield saved
+                if saved.trouble:
+                    return
 
     def _next(self, until: float | None) -> list[Event]:
         """Events to write now; none at the end."""
         alone_since = None
         while not self._is_stopped:
             now = time.monotonic()
+            if self._writer.is_spent:
+                self._leave_out()
             if self._held and now >= self._next_write:
                 return self._let_go()
+            if self._awaited is not None and self._awaited.is_due(places(self._workers), now):
+                return [Event(str(self._awaited.wanted), is_range=True)]
             if not any(worker.is_recording for worker in self._workers) and self._told.empty():
                 alone_since = now if alone_since is None else alone_since
-                may_return = any(worker.is_alive for worker in self._workers)
+                may_return = self._crew.may_grow or any(each.is_alive for each in self._workers)
                 if not may_return or now >= alone_since + self._restart:
                     return []
             else:
@@ -287,21 +340,39 @@ class FlightRecorder:
             self._held = with_ends([*self._held, event])
             return False
         if not event.is_condition:
-            return True
-        if self._n_written >= self._most_runs:
+            if event.is_request or self._is_first_end(event):
+                return True
+            self._held.append(event)
+            return False
+        if self._most_runs is not None and self._n_written >= self._most_runs:
             if not self._n_left_out:
                 self._say(f"{self._n_written} runs were written for the condition, which is the "
                           "limit: it writes no more")  # fmt: skip
             self._n_left_out += 1
+            self._leave_out()
             return False
-        self._held.append(event)
+        if len(self._held) < _MOST_HELD:
+            self._held.append(event)
         return False
+
+    def _is_first_end(self, event: Event) -> bool:
+        """Whether a worker has not ended just before; one that ends again and again waits."""
+        now, before = time.monotonic(), self._ends.get(event.address)
+        self._ends[event.address] = now
+        return before is None or now >= before + self._cooldown
+
+    def _leave_out(self) -> None:
+        """Write nothing for the condition, and keep no more for it than usual."""
+        if self._held or self._n_left_out:
+            self._held = []
+            for worker in self._workers:
+                worker.ring.release()
 
     def _let_go(self) -> list[Event]:
         held, self._held = self._held, []
         return held
 
-    def _saved(self, happened: list[Event]) -> Saved:
+    def _saved(self, happened: list[Event]) -> list[Saved]:
         """Wait for ``after_seconds``, and write."""
         when = time.time()
         until = time.monotonic() + self._after
@@ -317,9 +388,7 @@ class FlightRecorder:
         return self._written([*happened, *self._all_told()], when, late)
 
     def _rest(self) -> list[Event]:
-        """Slow steps that are still unwritten at the end, up to the last moment."""
-        if self._judges:
-            self._flush()
+        """What is not written yet at the end."""
         due = [event for event in self._all_told() if event is not _WAKE and self._is_due(event)]
         return [*self._let_go(), *due]
 
@@ -334,76 +403,27 @@ class FlightRecorder:
             told.append(self._told.get())
         return told
 
-    def _written(self, happened: list[Event], when: float, late: Sequence[str] = ()) -> Saved:
-        taken = {worker: worker.ring.taken() for worker in self._workers}
-        kept = {worker: each for worker, each in taken.items() if each}
-        programs = {str(worker.address): each[0].program for worker, each in kept.items()}
-        events, later = list[Event](), list[Event]()
-        for event in happened:
-            if event is not _WAKE:
-                is_later = event.program > programs.get(event.address, event.program)
-                (later if is_later else events).append(event)
-        events = with_ends(events)
-        if any(event.is_condition for event in events):
-            self._n_written += 1
+    def _written(
+        self, happened: Sequence[Event], when: float, late: Sequence[str] = ()
+    ) -> list[Saved]:
+        """Write a run of all that is kept, and begin the cool-down."""
         self._next_write = time.monotonic() + self._cooldown
-        spans = {
-            str(worker.address): [(each.begin_ns, each.end_ns) for each in snapshots]
-            for worker, snapshots in kept.items()
-        }
-        steps = steps_of(events, spans)
-        notes = notes_of(steps, spans, late)
-        seconds = max(((each[-1][1] - each[0][0]) / 1e9 for each in spans.values()), default=0.0)
-        texts = tuple(chain(*notes.values()))
-        beside = {name: text for event in events for name, text in event.beside.items()}
-        saved = Saved(reason_of(events), when, "", seconds, (), "", steps, texts, beside)
-        if not kept:
-            return saved
-        try:
-            folder, files, troubles = self._write(kept, saved, notes)
-        except (InputError, ServerError, OSError) as error:
-            for worker, snapshots in kept.items():
-                worker.ring.give_back(snapshots)
-            return replace(saved, trouble=f"it could not be written: {error}")
-        for snapshots in kept.values():
-            for each in snapshots:
-                each.drop()
-        for event in later:  # of a program that has come back since: the next run is about it
-            self._told.put(event)
-        return replace(saved, folder=folder, files=tuple(files), trouble="; ".join(troubles))
+        events = [event for event in happened if event is not _WAKE]
+        done = self._maker.of_all(self._workers, events, when, late)
+        is_written = any(saved.folder for saved in done)
+        self._n_written += is_written and any(event.is_condition for event in events)
+        return done
 
-    def _write(
-        self,
-        kept: dict[WatchedWorker, list[Kept]],
-        saved: Saved,
-        notes: Mapping[str, Sequence[str]],
-    ) -> tuple[str, list[str], list[str]]:
-        files, troubles = [], []
-        with Staging(self._logdir, new_run_name(self._logdir, None)) as staging:
-            for worker, snapshots in kept.items():
-                try:
-                    data = one_capture(snapshots, notes.get(str(worker.address), ()))
-                except TfprofError as error:
-                    troubles.append(f"{worker.address}: {error}")
-                    continue
-                whole = Received((memoryview(data),), False, ())
-                files.append(staging.keep(worker.address, whole))
-            if not files:
-                raise InputError("; ".join(troubles))
-            about = saved.to_dict()
-            about = {name: about[name] for name in ("reason", "time", "steps", "notes")}
-            about["seconds"] = round(saved.seconds, 3)
-            staging.note("record.json", json.dumps(about, indent=1) + "\n")
-            for name, text in saved.beside.items():
-                staging.note(name, text)
-            folder = staging.finish(is_named=False)
-        return folder, files, troubles
+    def _written_steps(self) -> list[Saved]:
+        """Write the run of the steps that were awaited; what is kept stays for other runs."""
+        assert self._awaited is not None
+        awaited, self._awaited = self._awaited, None
+        return self._maker.of_steps(self._workers, awaited)
 
     def _end(self) -> None:
         """End all sessions; this takes a few seconds, even after Ctrl-C."""
         interrupt = None
-        for worker in self._workers:
-            worker.stop()
+        self._crew.stop()
         for worker in self._workers:
             while worker.is_alive:
                 try:
@@ -411,6 +431,7 @@ class FlightRecorder:
                 except KeyboardInterrupt as error:
                     interrupt = error
             worker.ring.close()
+        self._writer.__exit__()
         if interrupt is not None:
             raise interrupt
 

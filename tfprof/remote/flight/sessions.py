@@ -24,6 +24,9 @@ LONGEST_INTERVAL_SECONDS = 10.0
 LIVING_SECONDS = 1.2 * LONGEST_INTERVAL_SECONDS
 """A session without a request for this long is abandoned."""
 
+TAKEN = "ALREADY_EXISTS"
+"""Code of the error if another recorder is at work."""
+
 _CALL_SECONDS = 5.0
 _END_SECONDS = 2.0
 _ALMOST = 0.9
@@ -51,14 +54,16 @@ class Session:
         options: What is recorded.
         stop: Ends its calls.
         answer_seconds: How long the server may take for a snapshot.
+        most_bytes: Largest snapshot that is received.
     """
 
     def __init__(
-        self, address: Address, options: CaptureOptions, stop: Stop, answer_seconds: float
-    ) -> None:
+        self, address: Address, options: CaptureOptions, stop: Stop, answer_seconds: float,
+        most_bytes: int | None = None,
+    ) -> None:  # fmt: skip
         self._address, self._options, self._stop = address, options, stop
         self._answer_seconds = answer_seconds
-        self._server = ProfilerServer(address, stop)
+        self._server = ProfilerServer(address, stop, most_bytes)
         self._server.watch()
         self._begin_ns = 0
         self._is_on = False
@@ -88,7 +93,7 @@ class Session:
             if error.code == "UNIMPLEMENTED":
                 self.way = "captures"
                 return
-            if error.code != "ALREADY_EXISTS":
+            if error.code != TAKEN:
                 raise
             self._clear()
             self._begin(request)
@@ -147,7 +152,7 @@ class Session:
         try:
             self._server.call("StartContinuousProfiling", request, _CALL_SECONDS)
         except ServerError as error:
-            if error.code in ("ALREADY_EXISTS", "UNIMPLEMENTED"):
+            if error.code in (TAKEN, "UNIMPLEMENTED"):
                 self._is_on = False  # it is not ours
             raise
         self._begin_ns = time.monotonic_ns()
@@ -166,6 +171,7 @@ class Session:
                     "another recorder is at work there, and a program has only one session at a "
                     "time. End that recorder",
                     may_pass=False,
+                    code=TAKEN,
                 )
         self._server.call("StopContinuousProfiling", b"", _CALL_SECONDS)
 

@@ -89,6 +89,7 @@ class Look:
         input_share: Share of the step time spent waiting for input; None if not needed or unknown.
         idle_share: Share of the time in which devices are idle; likewise.
         memory: Most bytes in use that an allocator reports; likewise.
+        damage: Why nothing of it can be read; empty if it can.
     """
 
     times: Times | None
@@ -96,6 +97,7 @@ class Look:
     input_share: float | None = None
     idle_share: float | None = None
     memory: float | None = None
+    damage: str = ""
 
 
 def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = True) -> Look:
@@ -116,8 +118,8 @@ def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = 
             guessed, shares = _worked_out(data)
             steps = guessed if guesses else steps
         return Look(times, steps, *shares, _memory(space) if "memory" in names else None)
-    except TfprofError:  # a damaged snapshot is kept, but not evaluated
-        return Look(None, NO_STEPS)
+    except TfprofError as error:
+        return Look(None, NO_STEPS, damage=str(error))
 
 
 def times_of(space: XSpace) -> Times | None:

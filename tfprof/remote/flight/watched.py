@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from tfprof.core.text.units import human_memory
 from tfprof.errors import TfprofError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight.conditions import Condition
 from tfprof.remote.flight.events import Event
-from tfprof.remote.flight.history import History, StepSeen, Window
+from tfprof.remote.flight.history import MOST_KINDS, History, StepSeen, Window
 from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.observed import Observed
-from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
-from tfprof.remote.flight.pacing import GROWTH_BYTES, Pace
-from tfprof.remote.flight.program_memory import ProgramMemory
-from tfprof.remote.flight.sessions import Session, Snapshot
-from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
+from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead, whole_marks
+from tfprof.remote.flight.pacing import Pace
+from tfprof.remote.flight.program_memory import MemoryLimitError, MemoryWatch
+from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS, TAKEN, Session, Snapshot
+from tfprof.remote.flight.snapshots import Look, Times, look
+from tfprof.remote.flight.step_range import (
+    Place,
+    StepRange,
+    place_after,
+    seconds_to_snapshot,
+    would_cut,
+)
 from tfprof.remote.service import Stop, pauses
 from tfprof.remote.troubles import ServerError
 
@@ -30,12 +35,10 @@ _CONNECT_SECONDS = 5.0
 _LONGEST_CAPTURE_SECONDS = 2.0
 _MEMORY_SECONDS = 0.5
 _FLUSH_SECONDS, _FLUSH_ANSWERS = 2.0, 3.0
-_MEMORY_BYTES = 512 << 20
 _ONLY_TIMES = frozenset[str]()
 
 
-class MemoryLimitError(TfprofError):
-    """The program holds more memory than it may."""
+_log = logging.getLogger("tfprof")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Settings:
     most_program_bytes: int | None
     say: Callable[[str], None]
     watch: Callable[[WatchedSnapshot], None] | None = None
+    steps: StepRange | None = None
     writes_silent: bool = True
 
 
@@ -95,24 +99,23 @@ class WatchedWorker:
         self._pace = Pace(settings.interval_seconds)
         self._reported: dict[str, StepSeen] = {}
         self._span_ns: tuple[int, int] | None = None
-        self._observed_ns = self._n_snapshots = self.n_unclear = self._n_slow = 0
+        self._observed_ns = self._n_snapshots = self._n_slow = 0
+        self.n_unclear = self.n_damaged = 0
         self._paused_seconds = self._gone_seconds = self._lost_at = 0.0
         self._n_asked = self._n_answered = 0
         self._answer_seconds = self._asked = 0.0
         self._overhead: Overhead | None = None
         self._way = "continuous"
-        self._memory: ProgramMemory | None = None
-        self._bytes_now: int | None = None
-        self._bytes_before: int | None = None
-        self._bytes_taken: int | None = None  # at the last snapshot
-        self._said_bytes = _MEMORY_BYTES
+        self._memory = MemoryWatch(address, settings.most_program_bytes, settings.say)
         self.has_cleared = self.has_begun = False
         self.is_settled = self.is_recording = self._is_limited = self._is_gone = False
-        self.trouble = ""
-        self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{address}")
+        self.trouble = self._code = ""
+        self.place: Place | None = None
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, in the background."""
+        """Begin, in the background, or again after the worker was given up."""
+        self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{self.address}")
         self._thread.start()
 
     def stop(self) -> None:
@@ -122,12 +125,21 @@ class WatchedWorker:
 
     def join(self) -> None:
         """Wait until the session has ended."""
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     @property
     def is_alive(self) -> bool:
         """Whether the worker is being recorded, or may be again."""
-        return self._thread.is_alive()
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether another attempt may succeed after this worker was given up.
+
+        It would end a program at its limit of memory, or disturb another recorder.
+        """
+        return not self._is_limited and self._code != TAKEN
 
     @property
     def observed(self) -> Observed:
@@ -137,7 +149,7 @@ class WatchedWorker:
         return Observed(
             self._way, (last - first) / 1e9, min(percent, 100.0), self._paused_seconds,
             self._gone_seconds, self._n_snapshots, self._history.n_steps, self.n_unclear,
-            self.ring.n_bytes, self._pace.seconds, self._bytes_now, self._bytes_before,
+            self.ring.n_bytes, self._pace.seconds, self._memory.now, self._memory.before,
             self._overhead, self.trouble, self._is_limited, self._n_slow, self._is_gone,
         )  # fmt: skip
 
@@ -188,8 +200,9 @@ class WatchedWorker:
     def _session(self, retries: int) -> tuple[bool, bool]:
         """Run one session; returns whether another may follow, and whether this one began."""
         session = Session(
-            self.address, self._settings.options, self._stop, self._settings.answer_seconds
-        )
+            self.address, self._settings.options, self._stop, self._settings.answer_seconds,
+            self._settings.most_bytes,
+        )  # fmt: skip
         may_pass, before = True, self._n_snapshots
         try:
             self._begin(session, retries)
@@ -205,12 +218,17 @@ class WatchedWorker:
             self._record(session)
         except (ServerError, TfprofError) as error:
             if not self._stop.is_set:
-                hangs = isinstance(error, ServerError) and error.code == "DEADLINE_EXCEEDED"
-                may_pass = hangs or (isinstance(error, ServerError) and error.may_pass)
+                self._code = error.code if isinstance(error, ServerError) else ""
+                hangs = self._code == "DEADLINE_EXCEEDED"
+                has_begun = self.has_begun and self._code != TAKEN
+                may_pass = isinstance(error, ServerError) and (hangs or has_begun or error.may_pass)
                 self._is_limited = isinstance(error, MemoryLimitError)
-                unavailable = isinstance(error, ServerError) and error.code == "UNAVAILABLE"
-                self._is_gone |= unavailable or session.is_lost
+                self._is_gone |= self._code == "UNAVAILABLE" or session.is_lost
                 self._lost(str(error))
+        except Exception as error:  # what it sends is hostile, and a thread would end unseen
+            _log.exception("%s: a snapshot could not be evaluated", self.address)
+            self._lost(f"its data cannot be evaluated ({type(error).__name__}: {error}); it is "
+                       "tried again. Please report this as a bug of tfprof")  # fmt: skip
         finally:
             session.close()
         return may_pass, self._n_snapshots > before
@@ -242,16 +260,15 @@ class WatchedWorker:
     def _begin(self, session: Session, retries: int) -> None:
         for attempt, pause in zip(range(retries + 1), pauses(), strict=False):
             try:
-                self._memory = ProgramMemory(self.address)
-                held = self._memory.resident_bytes()
+                held = self._memory.found()
                 session.begin(_CONNECT_SECONDS)
                 break
             except ServerError as error:
                 is_last = not error.may_pass or attempt == retries
                 if is_last or self._stop.wait(pause):
                     raise
-        if self._bytes_before is None or not self.is_recording:
-            self._bytes_before = self._bytes_now = self._bytes_taken = held
+        if self._memory.before is None or not self.is_recording:
+            self._memory.begin(held)
         self._asked = time.monotonic()
         self._way, self.has_cleared = session.way, self.has_cleared or session.has_cleared
 
@@ -277,7 +294,7 @@ class WatchedWorker:
                     self._stop.wait(self._settings.interval_seconds)
                 self._begin(session, self._settings.retries)  # another client has ended it
                 self._history = self._history.interrupted()
-            self._check_memory()
+            self._memory.check()
 
     def _answer(self, n_asked: int) -> None:
         with self._changed:
@@ -290,60 +307,44 @@ class WatchedWorker:
         The server records again while it answers, so time counts from the request. It rests at
         least as long as an answer takes.
         """
-        rest = min(self._answer_seconds, self._pace.seconds)
-        until = max(self._asked + self._pace.seconds, time.monotonic() + rest)
-        while (left := until - time.monotonic()) > 0:
-            if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._is_too_large():
-                return
-            if (self._bytes_now or 0) - (self._bytes_taken or 0) > GROWTH_BYTES:
-                return
-
-    def _is_too_large(self) -> bool:
-        held = self._memory.resident_bytes() if self._memory is not None else None
-        self._bytes_now = held
-        limit = self._settings.most_program_bytes
-        return limit is not None and held is not None and held > limit
-
-    def _check_memory(self) -> None:
-        """Stop at the memory limit, and report a program that grows.
-
-        Raises:
-            MemoryLimitError: The program holds more than it may.
-        """
-        is_too_large, held, before = self._is_too_large(), self._bytes_now, self._bytes_before
-        self._bytes_taken = held
-        if held is None:
+        seconds, wanted = self._pace.seconds, self._settings.steps
+        rest = min(self._answer_seconds, seconds)
+        if wanted is not None and self._span_ns is not None:
+            seconds = seconds_to_snapshot(self.place, wanted, self._span_ns[1], seconds)
+            seconds = min(seconds, LONGEST_INTERVAL_SECONDS)
+        self._wait_until(max(self._asked + seconds, time.monotonic() + rest))
+        if wanted is None or self._span_ns is None or self._wake.is_set():
             return
-        if is_too_large:
-            limit = human_memory(self._settings.most_program_bytes or 0)
-            raise MemoryLimitError(
-                f"the program holds {human_memory(held)} of memory, and the limit is {limit}: it "
-                "is not recorded any more. Raise the limit, or record less with "
-                "--host-tracer-level 1"
-            )
-        if before is not None and held - before > self._said_bytes:
-            self._said_bytes *= 2
-            self._settings.say(
-                f"{self.address}: the program holds {human_memory(held)} of memory, "
-                f"{human_memory(held - before)} more than before it was recorded"
-            )
+        now_ns = self._span_ns[1] + round((time.monotonic() - self._asked) * 1e9)
+        if would_cut(self.place, wanted, now_ns):
+            seconds = seconds_to_snapshot(self.place, wanted, now_ns, 0.0)
+            until = min(time.monotonic() + seconds, self._asked + LONGEST_INTERVAL_SECONDS)
+            self._wait_until(until)
+
+    def _wait_until(self, until: float) -> None:
+        while (left := until - time.monotonic()) > 0:
+            if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._memory.needs_a_look():
+                return
 
     def _take(self, session: Session) -> tuple[bytes, Look, Window]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
         self._asked = time.monotonic()
         taken = session.snapshot(min(self._pace.seconds, _LONGEST_CAPTURE_SECONDS))
         seen = look(taken.data, names, may_guess=not self._history.are_marked)
-        begin_ns, end_ns = self._keep(taken, seen.times)
+        begin_ns, end_ns = self._keep(taken, seen.times, is_damaged=bool(seen.damage))
+        if seen.damage and not self.n_damaged:
+            self._settings.say(f"{self.address}: a snapshot is not kept: {seen.damage}")
+        self.n_damaged += bool(seen.damage)
         covered = (end_ns - begin_ns) / 1e9
         self._pace.add(len(taken.data), covered, self._history.usual_seconds)
         return taken.data, seen, Window(seen.steps, begin_ns, end_ns, taken.seconds)
 
-    def _keep(self, taken: Snapshot, times: Times | None) -> tuple[int, int]:
+    def _keep(self, taken: Snapshot, times: Times | None, *, is_damaged: bool) -> tuple[int, int]:
         if times is None:  # by our clock then
             passed_ns = time.monotonic_ns() - taken.begin_ns
             times = Times(time.time_ns() - passed_ns, time.time_ns())
         begin_ns, end_ns = self.ring.placed(times, taken.begin_ns)
-        if taken.data:
+        if taken.data and not is_damaged:
             self.ring.add(taken.data, begin_ns, end_ns)
         first = self._span_ns[0] if self._span_ns is not None else begin_ns
         self._span_ns = (first, max(end_ns, begin_ns + 1))
@@ -357,6 +358,7 @@ class WatchedWorker:
             self.trouble = ""
             self._settings.say(f"{self.address}: recorded again")
         self._history, steps = self._history.after(window)
+        self._find_place(window)
         if self._settings.watch is not None:
             ended = tuple(step for step in steps if not step.is_open)
             self._settings.watch(WatchedSnapshot(
@@ -377,6 +379,16 @@ class WatchedWorker:
             self._n_snapshots += 1
         self._settle(is_recording=True)
 
+    def _find_place(self, window: Window) -> None:
+        """Note where the program is in its steps, and keep the ones to be written."""
+        if self._settings.steps is None:
+            return
+        before = self.place
+        self.place = place_after(before, window.steps, window.start_ns, self._settings.steps)
+        is_first = before is None or before.begin_ns is None
+        if is_first and self.place is not None and self.place.begin_ns is not None:
+            self.ring.hold(self.place.begin_ns)
+
     def _judge_step(
         self, step: StepSeen, when: Condition, shares: Mapping[str, float | None]
     ) -> None:
@@ -388,6 +400,8 @@ class WatchedWorker:
             self.n_unclear += any(holds) and not step.is_open
             return
         before = self._reported.get(step.kind)
+        if len(self._reported) > MOST_KINDS:
+            self._reported.clear()
         self._reported[step.kind] = step
         is_end = before is not None and step.is_same(before)
         if before is not None and is_end:
@@ -426,15 +440,7 @@ class WatchedWorker:
                 break
             n_asked = self._n_asked
             data, seen, window = self._take(session)
-            windows.append(_marked(seen.steps, window.start_ns))
+            windows.append(whole_marks(seen.steps, window.start_ns))
             self._judge(data, seen, window)
             self._answer(n_asked)
         return overhead(windows)
-
-
-def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and starts of the steps that were recorded whole."""
-    if not steps.are_marked:
-        steps = NO_STEPS
-    whole = ~steps.has_ended
-    return steps.numbers[whole], steps.starts_ns[whole] + begin_ns
