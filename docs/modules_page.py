@@ -30,7 +30,8 @@ def modules_page(package: Path) -> str:
 
 def _folder(folder: Path, package: Path) -> Iterator[str]:
     yield f"\n## `{folder.relative_to(package.parent).as_posix()}`\n\n"
-    yield f"{_about(folder / '__init__.py')}\n"
+    own = folder / "__init__.py"
+    yield f"{_about(own) if own.exists() else 'Files outside of any package'}\n"
     sources = [path for path in sorted(folder.iterdir()) if path.suffix in (".py", *_COMPILED)]
     rows = [f"| `{path.name}` | {_about(path)} |\n" for path in sources if path.stem != "__init__"]
     if rows:

@@ -112,7 +112,7 @@ def _confirmed(series: Float64Array, places: list[int]) -> list[int]:
         moved = sorted({at for _, at in best})
         if moved == places or tuple(moved) in seen:
             return places
-        seen.add(tuple(moved))  # on a slope, places may move to and fro
+        seen.add(tuple(moved))  # on a slope, places may move back and forth
         places = moved
     return []
 
