@@ -145,7 +145,8 @@ class TakenSteps(Sequence[HostSteps]):
     def __getitem__(self, place: int | slice) -> HostSteps | list[HostSteps]:
         if isinstance(place, slice):
             return [one.take(self.rows) for one in self.hosts[place]]
-        return self._only if len(self.hosts) == 1 else self.hosts[place].take(self.rows)
+        is_only = len(self.hosts) == 1 and place == 0
+        return self._only if is_only else self.hosts[place].take(self.rows)
 
     @cached_property
     def _only(self) -> HostSteps:
