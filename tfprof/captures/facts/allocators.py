@@ -104,7 +104,7 @@ def told_allocators(host: Host) -> list[ToldAllocator]:
 def most_used_share(host: Host) -> float:
     """Upper bound of the part of its capacity that an allocator of a host held at its peak.
 
-    Most programs are far from their limits; this tells so in a fraction of the time.
+    Most programs are far from their limits: then the allocations themselves need no look.
     """
     return fullest_share(host.timeline) if _has_memory(host) else 0.0
 
