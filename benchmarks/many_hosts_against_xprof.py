@@ -1,13 +1,16 @@
-"""Seconds and memory of a run of many hosts: tfprof's commands, and xprof on the same files.
+"""Seconds and memory of whole commands on one host or many, and of xprof on the same files.
 
     python benchmarks/many_hosts.py /tmp/hosts16 --hosts 16 --from CAPTURE
     python benchmarks/many_hosts_against_xprof.py /tmp/hosts16 --peer XPROF_ENVIRONMENT/bin/python
+    python benchmarks/longer_capture.py CAPTURE.xplane.pb /tmp/long/host.xplane.pb --megabytes 200
+    python benchmarks/many_hosts_against_xprof.py /tmp/long --peer XPROF_ENVIRONMENT/bin/python \
+        --tools overview op-stats kernel-stats memory input-pipeline
 
 Each is a process of its own, from its start to its end, and they take turns, so that other work on
 the machine meets all of them; the shortest of several counts. The peer is a Python that has
 ``xprof``; it converts in a new folder of links each time, so that no answer that it kept is used
-again. In "both" one process of it answers both, the second out of what it kept of the first, and
-is compared with the sum of two commands. Memory is the most that a process held.
+again. In "all" one process of it answers all, the others out of what it kept of the first, and
+is compared with the sum of the commands. Memory is the most that a process held.
 """
 
 from __future__ import annotations
@@ -23,8 +26,14 @@ from typing import NamedTuple
 
 from measure import child_environment
 
-COMMANDS = {"overview": "overview_page", "op-stats": "framework_op_stats"}
-BOTH = "both"
+TOOLS = {
+    "overview": "overview_page",
+    "op-stats": "framework_op_stats",
+    "kernel-stats": "kernel_stats",
+    "memory": "memory_profile",
+    "input-pipeline": "input_pipeline_analyzer",
+}
+ALL = "all"
 
 THEIRS = """
 import sys
@@ -62,15 +71,17 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+", help="log folders")
     parser.add_argument("--peer", help="a Python that has xprof")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=["overview", "op-stats"])
     parser.add_argument("--words", default="", help="more words for tfprof: '--memory 4G'")
     args = parser.parse_args()
+    commands = {name: TOOLS[name] for name in args.tools}
     ours = [sys.executable, "-m", "tfprof"]
     for folder in args.folders:
         files = sorted(map(str, folder.rglob("*.xplane.pb")))
         size = sum(Path(file).stat().st_size for file in files) / 1e6
         cases = {
             name: ([*ours, name, str(folder), *args.words.split()], child_environment())
-            for name in COMMANDS
+            for name in commands
         }
         best: dict[str, Cost] = {}
         peers: dict[str, Cost] = {}
@@ -78,20 +89,20 @@ def main() -> None:
             for name, (command, environment) in cases.items():
                 keep_best(best, name, cost(command, environment))
             if args.peer:
-                for name, tools in {**COMMANDS, BOTH: ",".join(COMMANDS.values())}.items():
+                for name, tools in {**commands, ALL: ",".join(commands.values())}.items():
                     keep_best(peers, name, cost_of_peer(args.peer, tools, files))
-        best[BOTH] = Cost(
-            sum(best[name].seconds for name in COMMANDS),
-            sum(best[name].cpu_seconds for name in COMMANDS),
-            max(best[name].megabytes for name in COMMANDS),
+        best[ALL] = Cost(
+            sum(best[name].seconds for name in commands),
+            sum(best[name].cpu_seconds for name in commands),
+            max(best[name].megabytes for name in commands),
         )
         print(f"{folder}: {len(files)} hosts, {size:,.0f} MB")
         for name, ours_took in best.items():
-            print(f"  tfprof {name:9}{said(ours_took, size)}")
+            print(f"  tfprof {name:15}{said(ours_took, size)}")
             if name in peers:
                 times = [theirs / own for theirs, own in zip(peers[name], ours_took, strict=True)]
                 print(
-                    f"  xprof  {name:9}{said(peers[name], size)}\n"
+                    f"  xprof  {name:15}{said(peers[name], size)}\n"
                     "    xprof / tfprof: {:.1f} x the seconds, {:.1f} x the CPU seconds, "
                     "{:.1f} x the memory".format(*times), flush=True
                 )  # fmt: skip

@@ -29,6 +29,7 @@ FOLDER: Final = "TFPROF_CACHE"
 """Variable that names another folder; empty for no cache."""
 
 MOST_BYTES: Final = 64 << 20
+_FILES: Final = "tfprof.answer_files"
 _MOST_OF_ONE: Final = 4 << 20
 
 _VARIABLES: Final = (
@@ -64,6 +65,7 @@ class AnswerCache:
             return None
         recorded: list[Recorded | None] = []
         ctx.meta[RECORDED] = recorded
+        ctx.meta[_FILES] = self._cache
         reads, began_ns = WatchedReads(code_folders()), time.time_ns()
         reads.begin()
         result = run(ctx)
@@ -97,6 +99,12 @@ class AnswerCache:
         content = json.dumps(answer).encode()
         if len(content) <= _MOST_OF_ONE:
             self._cache.keep_content(content, key)
+
+
+def kept_files() -> Cache | None:
+    """The cache of the command that runs; None if it keeps nothing."""
+    ctx = click.get_current_context(silent=True)
+    return None if ctx is None else ctx.meta.get(_FILES)
 
 
 def answer_cache(environ: Mapping[str, str]) -> AnswerCache | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from tfprof.cli.answer_cache import kept_files
 from tfprof.cli.options import CommandOption, MemorySize
 from tfprof.cli.progress import progress
 
@@ -61,6 +63,7 @@ def fleet_for(
     """
     from tfprof.captures.hosts.asked import fleet_of
     from tfprof.captures.hosts.engines import engine_named, most_workers
+    from tfprof.captures.hosts.kept_part import KeptPart
 
     fleet = fleet_of(list(paths), run=run, watch=watch)
     n_bytes = sum(file.n_bytes for file in fleet.files)
@@ -68,6 +71,9 @@ def fleet_for(
     if engine is None and memory is None and is_small:
         return None
     fleet.engine = engine_named(engine or "", fleet.files, memory)
+    cache = kept_files()
+    if cache is not None:
+        fleet.kept = KeptPart(cache, [file.path for file in fleet.files], os.environ)
     if memory is not None:
         of_each = memory // most_workers(fleet.files, memory)
         fleet.files = [file._replace(memory_bytes=of_each) for file in fleet.files]

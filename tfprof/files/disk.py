@@ -233,6 +233,9 @@ def _room_for(size: int, label: str) -> memoryview:
             f"{label}: its {size} bytes are more than there is memory for. Read it on a machine "
             "that has more, or record less at once"
         ) from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # kernels may lack it; pages of 4 KiB cost a second for each GiB
+            room.madvise(mmap.MADV_HUGEPAGE)
     return memoryview(room)
 
 

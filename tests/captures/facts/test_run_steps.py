@@ -2,9 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
+from tests.captures.tools.oracle import folder
 from tests.captures.tools.small_captures import capture
+from tfprof import tools
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
@@ -187,3 +190,8 @@ def test_steps_of_hosts_that_take_turns_in_being_slow_are_those_of_one_host():
     run = opened(worker("a", 10, 20, 10, 20), worker("b", 20, 10, 20, 10))
     assert run_steps(run).slowest_ps().mean() / 1e6 == 15.0
     assert run_steps(run.in_mode(classic=True)).slowest_ps().mean() / 1e6 == 20.0
+
+
+def test_chosen_steps_of_one_host_are_one_host():
+    (steps,) = run_steps(tools.open_run(str(folder("cpu-xla")))).take(np.arange(2)).hosts
+    assert len(steps.times) == 2

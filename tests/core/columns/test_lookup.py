@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tfprof.core.columns import lookup
 from tfprof.core.columns.lookup import (
+    is_among,
     looked_up,
     numbered_rows,
     places_in,
@@ -129,3 +130,10 @@ def test_the_extension_refuses_columns_that_do_not_fit():
     for function, *columns in calls:
         with pytest.raises(ValueError, match=r"column|room|range"):
             function(*columns)
+
+
+@pytest.mark.parametrize("members", [[], [3], [9, -4, 3, 3], list(range(-5, 60, 7))])
+def test_members_are_found_as_by_numpy(members):
+    values = np.array([3, 3, 9, -4, 58, -(1 << 40), 1 << 40, 0], np.int64)
+    wanted = np.array(members, np.int64)
+    assert is_among(values, wanted).tolist() == np.isin(values, wanted).tolist()

@@ -16,6 +16,7 @@ from tfprof.captures.events.ops.memory import (
     MemoryEvents,
     Peak,
     dtype_name,
+    fullest_share,
     live_at,
     memory_events,
     peak_of,
@@ -24,7 +25,7 @@ from tfprof.captures.events.ops.memory import (
 from tfprof.captures.facts.one_step import groups_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.fact import fact_by_rules
+from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.run import Host, Run
 from tfprof.core.columns.intervals import Float64Array
 
@@ -99,6 +100,19 @@ def told_allocators(host: Host) -> list[ToldAllocator]:
     return list(map(told_of, allocators_of(host)))
 
 
+@fact
+def most_used_share(host: Host) -> float:
+    """Upper bound of the part of its capacity that an allocator of a host held at its peak.
+
+    Most programs are far from their limits: then the allocations themselves need no look.
+    """
+    return fullest_share(host.timeline) if _has_memory(host) else 0.0
+
+
+def _has_memory(host: Host) -> bool:
+    return bool({ALLOCATION, DEALLOCATION} & set(host.timeline.names))
+
+
 def allocators_with_events(run: Run, hosts: Sequence[Host], step: Steps | None) -> list[Allocator]:
     """The allocators of some hosts, the fullest first, with their events in a step, or all."""
     allocators = [allocator for one in hosts for allocator in allocators_of(one)]
@@ -122,7 +136,7 @@ def allocators_of(host: Host) -> list[Allocator]:
 
 def _found_allocators(host: Host) -> list[Allocator]:
     allocators: list[Allocator] = []
-    if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
+    if not _has_memory(host):
         return allocators  # before the costly search for steps
     rules = host.rules
     for name, events in memory_events(host.timeline, host.groups(), rules=rules).items():

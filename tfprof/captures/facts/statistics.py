@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 
 class Summary(NamedTuple):
     """A summary of numbers; zeros if there are none.
@@ -31,7 +33,7 @@ def summary(values: Sequence[float]) -> Summary:
     lowest, highest = min(values), max(values)
     # A rounded quotient may lie outside, and equal numbers would then have a deviation.
     average = min(max(math.fsum(values) / len(values), lowest), highest)
-    squares = math.fsum((value - average) ** 2 for value in values)
+    squares = math.fsum(np.square(np.asarray(values, np.float64) - average).tolist())
     deviation = math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
     return Summary(average, deviation, lowest, highest)
 

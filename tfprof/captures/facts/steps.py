@@ -115,7 +115,7 @@ class HostSteps:
     def take(self, rows: Int64Array) -> HostSteps:
         """Some of the steps."""
         core = None if self.core is None else self.core.take(rows)
-        names = [self.names[row] for row in rows.tolist()]
+        names = list(map(self.names.__getitem__, rows.tolist()))
         return replace(self, times=self.times.take(rows), names=names, core=core)
 
     @property
@@ -145,7 +145,12 @@ class TakenSteps(Sequence[HostSteps]):
     def __getitem__(self, place: int | slice) -> HostSteps | list[HostSteps]:
         if isinstance(place, slice):
             return [one.take(self.rows) for one in self.hosts[place]]
-        return self.hosts[place].take(self.rows)
+        is_only = len(self.hosts) == 1 and place == 0
+        return self._only if is_only else self.hosts[place].take(self.rows)
+
+    @cached_property
+    def _only(self) -> HostSteps:
+        return self.hosts[0].take(self.rows)
 
 
 @dataclass(frozen=True, eq=False)

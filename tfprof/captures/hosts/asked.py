@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.captures.hosts.engines import Engine, OneProcess
+from tfprof.captures.hosts.kept_part import KeptPart
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.parts.condense import HostFile, failed
 from tfprof.captures.parts.condensed import Asked, Facts, ProbedHost, condensed_run
@@ -40,6 +41,14 @@ _MERGED_AT_ONCE = 32
 _MOST_NAMED = 3
 
 
+class _NotKeptError(Exception):
+    """A kept part lacks a fact."""
+
+
+def _refused(wanted: Wanted) -> Part:
+    raise _NotKeptError(wanted)
+
+
 class Fleet:
     """The files of a run, and the engine that makes their parts.
 
@@ -52,6 +61,7 @@ class Fleet:
         watch: Shows the progress of reading.
         n_missing: Number of hosts that the last answer lacks because of Ctrl-C.
         facts: The facts of the last answer.
+        kept: Where their part is kept for further questions; None to keep none.
     """
 
     def __init__(
@@ -69,12 +79,13 @@ class Fleet:
         self.watch = watch or NoProgress()
         self.n_missing = 0
         self.facts: Facts | None = None
+        self.kept: KeptPart | None = None
 
     def only(self, host: str | None) -> None:
         """Leave out all files but that of a host, if exactly one file has its name."""
         own = [file for file in self.files if file.label == host]
         if len(own) == 1:
-            self.files = own
+            self.files, self.kept = own, None
 
     def ask(self, question: Callable[[Run], T], *, host: str | None = None) -> T:
         """The answer of all hosts to a question.
@@ -91,14 +102,35 @@ class Fleet:
 
     def run_for(self, question: Callable[[Run], object], *, host: str | None = None) -> Run:
         """The run with all facts that a question needs; arguments and errors as ``ask``."""
+        known = self._known_run(question)
+        if known is not None:
+            return known
         self.watch.stage(f"reading {plural(len(self.files), 'host')}")
         self.watch.expect(sum(file.n_bytes for file in self.files))
         with self.engine.begun(len(self.files) - 1):
             part, wanted = self._probed(question, host)
             part, left_out = self._of_others(part, wanted)
+        if self.kept is not None and not self.n_missing:
+            self.kept.keep(part)
         self.facts = Facts(part, self._more, self._reopened)
         run = condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
         return replace(run, folder=folder_of(self.name, [file.path for file in self.files]))
+
+    def _known_run(self, question: Callable[[Run], object]) -> Run | None:
+        """The run of the kept part, if it has all that a question needs."""
+        part = None if self.kept is None else self.kept.part()
+        if part is None:
+            return None
+        facts = Facts(part, _refused, self._reopened)
+        run = condensed_run(self.name, facts, self.notes, self.copies)
+        try:
+            question(run)
+        except _NotKeptError:
+            return None
+        except TfprofError:  # the question raises it again
+            pass
+        facts.more, self.facts, self.n_missing = self._more, facts, 0
+        return run
 
     def _probed(self, question: Callable[[Run], T], host: str | None) -> tuple[Part, Wanted]:
         """The part of the first readable host, and the facts that the question needs."""
@@ -165,7 +197,10 @@ class Fleet:
             for f in self.files
             if f.place in known and known[f.place].error
         ]
-        return told.merge(*unread)
+        whole = told.merge(*unread)
+        if self.kept is not None:
+            self.kept.keep(whole)
+        return whole
 
     def _reopened(self, place: int) -> XSpace:
         (file,) = (file for file in self.files if file.place == place)

@@ -91,14 +91,12 @@ class Facts:
     def _ask(self, wanted: Wanted) -> None:
         self.n_rounds += 1
         told = self.more(wanted)
-        hosts = dict(self.part.hosts)
-        for place, host in hosts.items():
+        for place, host in self.part.hosts.items():
             new = told.hosts.get(place)
             if new is None or (new.error and not host.error):
                 why = new.error if new is not None else "it is missing"
                 raise InputError(f"{host.label}: could be read before, and no longer: {why}")
-            hosts[place] = host._replace(facts={**host.facts, **new.facts})
-        self.part = Part(hosts, {**self.part.sums, **told.sums})
+        self.part = self.part.with_facts_of(told)
 
 
 class CondensedHost(Host):

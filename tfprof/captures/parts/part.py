@@ -98,6 +98,14 @@ class Part:
             {key: _joined(key, sums[key]) for key in sorted(sums)},
         )
 
+    def with_facts_of(self, other: Part) -> Part:
+        """The same hosts with the facts and sums of another part of them, too."""
+        hosts = {
+            place: host._replace(facts={**other.hosts[place].facts, **host.facts})
+            for place, host in self.hosts.items()
+        }
+        return Part(hosts, {**other.sums, **self.sums})
+
     def sum(self, key: Key) -> Any:
         """The sum of a fact over all hosts of this part."""
         answers = [segment.answer for segment in self.sums.get(key, ())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tfprof.captures.facts.allocators import most_used_share
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
@@ -113,6 +114,8 @@ _PASS_TRANSPOSED = (
 
 def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
     """Rows of the memory profile, and how full each allocator was."""
+    if all(most_used_share(host) < FULL_ENOUGH for host in evidence.hosts):
+        return  # neither practice applies
     names = {host.name for host in evidence.hosts}
     for row in evidence.memory["summary"].to_rows():
         if row["capacity_bytes"] and row["host"] in names:

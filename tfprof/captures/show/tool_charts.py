@@ -42,9 +42,10 @@ def chart_lines(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[
         glyphs: Characters to draw with.
     """
     series = {
-        name: tuple(value if math.isfinite(value) else 0.0 for value in values)
+        name: values if all(map(math.isfinite, values))
+        else tuple(value if math.isfinite(value) else 0.0 for value in values)
         for name, values in chart.series.items()
-    }
+    }  # fmt: skip
     if not chart.x or not any(map(any, series.values())):
         return
     chart = replace(chart, series=series)
@@ -67,7 +68,7 @@ def _unit(label: str) -> str:
 def _stacked(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
     series = {name: values for name, values in chart.series.items() if any(values)}
     n_bars = min(top, len(chart.x)) if top else len(chart.x)
-    totals = [sum(values[place] for values in series.values()) for place in range(len(chart.x))]
+    totals = list(map(sum, zip(*series.values(), strict=True)))
     longest = max(totals) or 1.0
     labels = [_label(chart, x) for x in chart.x[:n_bars]]
     labels = fitted(labels, [_MOST_LABEL] * n_bars, glyphs.ellipsis)

@@ -42,6 +42,24 @@ def places_in(
     return places
 
 
+def is_among(values: IntArray, members: IntArray) -> npt.NDArray[np.bool_]:
+    """``np.isin`` for long columns of integers that ascend at least in long pieces.
+
+    Args:
+        values: Shape (n,).
+        members: Shape (m,), in any order.
+
+    Returns:
+        Shape (n,).
+    """
+    if not len(members):
+        return np.zeros(len(values), np.bool_)
+    ordered = np.sort(members)
+    places = np.minimum(places_in(ordered, values), len(ordered) - 1)
+    is_member: npt.NDArray[np.bool_] = ordered[places] == values
+    return is_member
+
+
 def _of_words(column: IntArray) -> IntArray:
     """With numbers of 32 or 64 bits, one behind the other."""
     if column.dtype not in (np.int32, np.int64):

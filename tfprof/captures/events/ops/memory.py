@@ -165,6 +165,25 @@ def memory_events(
     return by_allocator
 
 
+def fullest_share(timeline: Timeline) -> float:
+    """Upper bound of the part of its capacity that any allocator holds at its peak; 0 without.
+
+    It needs neither the order of the events nor what was allocated, unlike ``memory_events``.
+    """
+    events = np.flatnonzero(
+        timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
+    )
+    columns = _Columns(timeline, events)
+    allocator, names = columns.allocators()
+    used = columns.sizes("bytes_allocated") + columns.sizes("bytes_reserved")
+    most = np.full(max(names.values(), default=-1) + 2, -(1 << 62))  # last: no allocator
+    np.maximum.at(most, allocator, used)
+    at_peak = np.flatnonzero((allocator >= 0) & (used == most[allocator]))
+    capacity = used[at_peak] + columns.sizes("bytes_available")[at_peak]
+    shares = used[at_peak][capacity != 0] / capacity[capacity != 0]
+    return float(shares.max(initial=0.0))
+
+
 def with_most_events(allocators: Int64Array) -> Int64Array:
     """The allocators to show, ascending: at most ``MOST_ALLOCATORS``.
 

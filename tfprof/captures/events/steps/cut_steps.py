@@ -28,6 +28,7 @@ from tfprof.captures.events.timeline.clocks import MOST_NS, recorded_at_ns
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.lookup import is_among
 
 UNMARKED = "its marker is not in the capture"
 BEGAN_EARLIER = "it began before the capture"
@@ -139,12 +140,14 @@ class _Calls:
         Only calls that always left a trace in earlier groups count: many, such as waiting for a
         stream, never leave one.
         """
-        has_trace = np.isin(self._ids, self._on_device)
-        is_last, is_before = self._group == groups[-1], np.isin(self._group, groups[:-1])
-        leaves_trace = np.setdiff1d(
-            self._kind[is_before & has_trace], self._kind[is_before & ~has_trace]
-        )
-        return bool(np.isin(self._kind[is_last & ~has_trace], leaves_trace).any())
+        last = np.flatnonzero(self._group == groups[-1])
+        kinds = np.unique(self._kind[last[~is_among(self._ids[last], self._on_device)]])
+        if not len(kinds):
+            return False
+        earlier = np.flatnonzero(np.isin(self._kind, kinds))
+        earlier = earlier[is_among(self._group[earlier], groups[:-1])]
+        has_trace, kind = is_among(self._ids[earlier], self._on_device), self._kind[earlier]
+        return bool(np.isin(kinds, np.setdiff1d(kind[has_trace], kind[~has_trace])).any())
 
     def come_after(self, group: int, end_ps: int) -> bool:
         """Whether a group holds kernels launched outside all groups and after its marker."""
