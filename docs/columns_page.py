@@ -11,6 +11,7 @@ from pathlib import Path
 import tfprof
 from tfprof import tools
 from tfprof.captures.facts.tpu_steps import NEW_SPARSE_COLUMN
+from tfprof.captures.overview.hang_tables import RANKS, STACKS
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.shared_columns import FOUND_BY
@@ -33,9 +34,11 @@ _UNANSWERED = {
     ("pod", "channels"): CHANNELS,
     ("overview", "steps"): (NEW_SPARSE_COLUMN,),
     ("input-pipeline", "steps"): (NEW_SPARSE_COLUMN,),
+    ("overview", "hang"): RANKS,
+    ("overview", "stacks"): STACKS,
 }
-"""Columns that none of these captures has: of cores that send, of newer SparseCores, and of kernels
-in CUDA graphs.
+"""Columns that none of these captures has: of cores that send, of newer SparseCores, of kernels in
+CUDA graphs, and of hangs.
 """
 
 _TABLES_OF_OPS = (

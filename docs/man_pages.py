@@ -46,6 +46,11 @@ ENVIRONMENT = {
     "tfprof/answers in XDG_CACHE_HOME.",
     "TFPROF_PEAKS": "The folder of peak rates that tfprof doctor --measure-peaks has measured; if "
     "it is empty, none are read. By default tfprof/peaks in XDG_CACHE_HOME.",
+    "TFPROF_RUN": "What to capture of a program of Python that starts with it, as tfprof run does: "
+    "the log folder, then options, separated by semicolons.",
+    "TFPROF_RUN_LAUNCH": "Set by tfprof run: what the processes of one launch share.",
+    "TFPROF_OUTBOX": "The folder of runs on their way to a bucket. By default tfprof/outbox in "
+    "XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE": "The folder in which files of other machines are kept; if it is empty, "
     "none are. By default tfprof/remote in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE_SIZE": "How large that folder may become, such as 500M; 10G by default.",
@@ -85,8 +90,26 @@ ENVIRONMENT = {
     "COMP_WORDS": "The line up to the cursor, set by the scripts of tfprof completion.",
     "COMP_CWORD": "The part that bash replaces at the end of this line.",
     "PATH": "Folders of the pager and of dot of Graphviz.",
+    "PYTHONPATH": "Folders of modules; tfprof run adds one for the program that it starts.",
+    "SLURM_JOB_NODELIST": "The hosts of the job that tfprof record --slurm here belongs to.",
 }
 """Environment variables and their meaning."""
+
+_GROUPS = {
+    "Set by launchers of jobs. Each tells tfprof run the rank of a process": (
+        "RANK", "JAX_PROCESS_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+        "HOROVOD_RANK", "TPU_WORKER_ID", "TF_CONFIG",
+    ),
+    "Set by launchers of jobs. Each tells tfprof run which processes belong together": (
+        "SLURM_JOB_ID", "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
+    ),
+    "Set by services of continuous integration. Each tells tfprof history the commit of a run": (
+        "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "TRAVIS_COMMIT",
+        "BITBUCKET_COMMIT", "BUILD_SOURCEVERSION", "DRONE_COMMIT_SHA", "GIT_COMMIT",
+    ),
+}  # fmt: skip
+for _meaning, (_first, *_others) in _GROUPS.items():
+    ENVIRONMENT |= {_first: f"{_meaning}.", **dict.fromkeys(_others, f"See {_first}.")}
 
 FILES = {
     "~/.local/state/tfprof/history": "The lines typed into tfprof shell.",

@@ -66,6 +66,8 @@ EXECUTED = [
 PUBLIC_SITES = (
     "https://example.com/",  # an example, by its owner's word
     "https://filesystem-spec.readthedocs.io",
+    "http://127.0.0.1:",  # what servers print
+    "http://localhost:",
     "https://modelcontextprotocol.io",
     "https://distributed.dask.org",
     "https://docs.python.org/",

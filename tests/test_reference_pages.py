@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import shutil
+import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -204,6 +205,10 @@ def test_every_exit_code_is_in_the_manual(docs):
     assert codes | {0, EXIT_USAGE, EXIT_INTERRUPTED} == set(EXIT_STATUS)
 
 
+NO_VARIABLES = {"HEAD", "SLURM"}
+"""A commit of git, and the first part of names."""
+
+
 def environment_variables():
     """Names in capitals in modules that look at the environment; others only hand on all of it."""
     name = re.compile(r"[A-Z][A-Z0-9]{3,}(_[A-Z0-9]+)*|[A-Z]{2,}(_[A-Z0-9]+)+")
@@ -211,10 +216,15 @@ def environment_variables():
     for path in (ROOT / "tfprof").rglob("*.py"):
         source = path.read_text("utf-8")
         if re.search(r"(?<!\*\*os\.)\benviron\b|\bgetenv\b|\.variables\b", source):
-            constants = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant))
-            texts = {node.value for node in constants if isinstance(node.value, str)}
+            nodes = list(ast.walk(ast.parse(source)))
+            shown = {id(n.value) for n in nodes if getattr(n, "arg", "") == "metavar"}
+            texts = {
+                node.value for node in nodes
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+                and id(node) not in shown
+            }  # fmt: skip
             found |= {text for text in texts if name.fullmatch(text)}
-    return found
+    return {text for text in found - NO_VARIABLES if not hasattr(signal, text)}
 
 
 def test_the_environment_variables_of_the_manual_are_those_that_are_read(pages):

@@ -6,7 +6,7 @@ from tfprof.captures.run.columns import amount, count, flag, text, timed_by
 from tfprof.captures.run.hang_record import Hang
 from tfprof.captures.run.table import Table
 
-_RANKS = timed_by(
+RANKS = timed_by(
     "host",
     text("rank", "Rank", "the rank, or the address of its server where the rank is unknown"),
     flag("is_named", "Others wait for it", "whether the verdict names it"),
@@ -19,7 +19,7 @@ _RANKS = timed_by(
     count("process", "Process", "number of its process"),
     text("stacks_from", "Stacks", "what gave its stacks, or why there are none"),
 )
-_STACKS = (
+STACKS = (
     text("rank", "Rank", "the rank, or the address of its server where the rank is unknown"),
     text("thread", "Thread", "name or number of the thread"),
     count("depth", "Depth", "0 is the innermost call"),
@@ -46,7 +46,7 @@ def _ranks(found: Hang) -> Table:
         )
         for at, rank in enumerate(found.ranks)
     ]  # fmt: skip
-    return Table("hang", _RANKS, rows, title="Ranks of the hang")
+    return Table("hang", RANKS, rows, title="Ranks of the hang")
 
 
 def _stacks(found: Hang) -> Table:
@@ -61,4 +61,4 @@ def _stacks(found: Hang) -> Table:
         for thread in rank.threads
         for depth, frame in enumerate(thread.frames)
     ]  # fmt: skip
-    return Table("stacks", _STACKS, rows, title="Python stacks")
+    return Table("stacks", STACKS, rows, title="Python stacks")
