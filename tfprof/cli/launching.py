@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.keys import keys
 from tfprof.cli.output import harmless, note
+from tfprof.cli.signals import handled
 from tfprof.errors import InputError
 from tfprof.files.hooked_processes import STATE_FOLDER, file_name, processes
 
@@ -74,7 +75,7 @@ class Launched:
             with os.fdopen(number, "rb") as stream, self._keys() as has_keys:
                 stdin = subprocess.DEVNULL if has_keys else None
                 child = subprocess.Popen(words, env=self._environment(journal), stdin=stdin)
-                with _handled(self._handlers(child)):
+                with handled(self._handlers(child)):
                     code = None
                     while code is None:
                         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -203,17 +204,3 @@ def _is_of_terminal() -> bool:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except (OSError, AttributeError):
         return sys.platform == "win32"
-
-
-@contextmanager
-def _handled(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
-    before = []
-    for name, work in handlers.items():
-        number = getattr(signal, name, None)
-        if number is not None:
-            before.append((number, signal.signal(number, lambda *_, work=work: work())))
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)

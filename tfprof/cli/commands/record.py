@@ -8,8 +8,8 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.keys import keys
@@ -17,6 +17,7 @@ from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.record_options import Kept, hang_watch_of, record_options, recorder_of
 from tfprof.cli.results import SECTION
+from tfprof.cli.signals import handled
 from tfprof.cli.worker_options import worker_options
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(
     recorder = recorder_of(params, kept, say, watch=watching, hangs=hangs)
     gc.enable()  # it runs for days
     with (
-        _signals(recorder),
+        handled(_handlers(recorder)),
         keys(_pressed(recorder)) as has_keys,
         nullcontext() if numbers is None else numbers.of(recorder),
         recorder,
@@ -89,9 +90,8 @@ def run(
     return EXIT_INCOMPLETE if is_incomplete else 0
 
 
-@contextmanager
-def _signals(recorder: FlightRecorder) -> Iterator[None]:
-    """Handle signals: SIGUSR1 writes the kept data, SIGTERM too and ends, Ctrl-C ends.
+def _handlers(recorder: FlightRecorder) -> dict[str, Callable[[], None]]:
+    """SIGUSR1 writes the kept data, SIGTERM too and ends, Ctrl-C ends.
 
     None of them interrupts, so that pending events are written and sessions are ended even if
     Ctrl-C comes twice.
@@ -108,20 +108,10 @@ def _signals(recorder: FlightRecorder) -> Iterator[None]:
         recorder.save("signal SIGTERM")
         recorder.stop()
 
-    wanted: dict[str, Callable[[], None]] = {
+    return {
         "SIGUSR1": lambda: recorder.save("signal SIGUSR1"), "SIGTERM": terminate,
         "SIGINT": interrupt,
     }  # fmt: skip
-    before = []
-    for name, work in wanted.items():
-        number = getattr(signal, name, None)
-        if number is not None:
-            before.append((number, signal.signal(number, lambda *_, work=work: work())))
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 def _pressed(recorder: FlightRecorder) -> Callable[[str], None]:
