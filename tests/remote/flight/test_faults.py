@@ -14,7 +14,8 @@ import pytest
 import tfprof
 from tests.remote.flight.fake_sessions import FakeSession, S, step_numbers, wait_for
 from tests.remote.flight.snapshots import snapshot
-from tfprof.cli.commands.record import _signals
+from tfprof.cli.commands.record import _handlers
+from tfprof.cli.signals import handled
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight import FlightRecorder
@@ -55,7 +56,7 @@ def test_sigterm_at_any_moment_saves_what_there_is(fake_server, tmp_path):
 
         killer = threading.Thread(target=kill)
         saved = []
-        with _signals(recorder):
+        with handled(_handlers(recorder)):
             killer.start()
             with recorder:
                 saved = list(recorder.events())

@@ -160,7 +160,7 @@ def test_a_step_that_goes_on():
     history, (still,) = history.after(Window(steps(marked=False), 210 * MS, 900 * MS))
     assert still.seconds == pytest.approx(0.7) and still.is_open
     history, (longer,) = history.after(Window(steps(marked=False), 900 * MS, 2200 * MS))
-    assert str(longer) == "a step from 20 on, with what lies before it, has taken 2 s so far"
+    assert str(longer) == "no step from 20 on has ended for 2 s"
     assert longer.is_same(still)
     _, (ended, whole) = history.after(Window(steps((S, MS), first=21), 2200 * MS, 4 * S))
     assert str(ended) == "step 20 took about 3 s" and ended.is_same(longer)

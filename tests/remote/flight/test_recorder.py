@@ -416,7 +416,7 @@ def test_a_step_that_a_snapshot_has_cut_is_missing_and_the_run_says_so(recorder)
     (step,) = saved.steps
     assert not step.has_mark and step.seconds > 0
     (note,) = saved.notes
-    assert "it goes on, so this run has no mark of it" in note
+    assert "this run has no mark of such a step" in note
     about = json.loads((Path(saved.folder) / "record.json").read_text())
     assert about["notes"] == [note] and about["steps"][0]["has_mark"] is False
     run = tfprof.open_run(saved.folder)

@@ -34,7 +34,7 @@ _SECTION = "Budget"
 
 def run(
     budget_path: str | None, baseline: str | None, history: str | None, write_budget: str | None,
-    strict: bool | None, engine: str | None, memory: int | None, **params: Any,
+    program: str | None, strict: bool | None, engine: str | None, memory: int | None, **params: Any,
 ) -> int:  # fmt: skip
     """Check the runs, or write a first budget; returns the exit code."""
     result = from_params(ResultChoice, params)
@@ -44,15 +44,18 @@ def run(
             "check: give --budget FILE with the limits, --history FILE to compare with earlier "
             "runs, or --write-budget FILE to write a first budget from this run"
         )
+    if program is not None and history is None:
+        raise UsageError(f"--program {program}: is for --history")
+    before = (history, program or "") if history is not None else None
     with warnings_as_notes():
         if write_budget is not None:
             return _write(write_budget, inputs, (engine, memory), force=result.force)
-        return _check(budget_path, baseline, history, strict, inputs, (engine, memory), result)
+        return _check(budget_path, baseline, before, strict, inputs, (engine, memory), result)
 
 
 def _check(
-    budget_path: str | None, baseline: str | None, history: str | None, strict: bool | None,
-    inputs: SiteInputs, reading: Reading, result: ResultChoice,
+    budget_path: str | None, baseline: str | None, history: tuple[str, str] | None,
+    strict: bool | None, inputs: SiteInputs, reading: Reading, result: ResultChoice,
 ) -> int:  # fmt: skip
     from rich.text import Text
 
@@ -62,7 +65,11 @@ def _check(
     from tfprof.insight.budgets.first_budget import first_limits
 
     target = result.target()
-    budget = Budget(history or "", ()) if budget_path is None else read_budget(budget_path)
+    budget = (
+        Budget(history[0] if history else "", ())
+        if budget_path is None
+        else read_budget(budget_path)
+    )
     limits = [*budget.limits, *(first_limits() if history else ())]
     subjects = _subjects(inputs, limits, reading, budget.batch, budget.device)
     before = None
@@ -77,7 +84,7 @@ def _check(
         watch.stage("measuring")
         report = check(subjects, budget, before, strict=strict)
         if history is not None:
-            found = tuple(_as_before(subjects, inputs, history))
+            found = tuple(_as_before(subjects, inputs, *history))
             report = replace(report, outcomes=(*report.outcomes, *found))
     text = WRITERS[result.format or "text"](report)
     if (result.format or "text") == "text":
@@ -90,7 +97,9 @@ def _check(
     return report.exit_code
 
 
-def _as_before(subjects: Sequence[Subject], inputs: SiteInputs, history: str) -> Iterator[Outcome]:
+def _as_before(
+    subjects: Sequence[Subject], inputs: SiteInputs, history: str, program: str
+) -> Iterator[Outcome]:
     """Compare the runs with the earlier ones of a history."""
     from tfprof.insight.history.gate import baseline_of, outcomes_of
     from tfprof.insight.history.record import found_runs, record_of
@@ -105,7 +114,7 @@ def _as_before(subjects: Sequence[Subject], inputs: SiteInputs, history: str) ->
     places = found_runs(inputs.paths)
     for subject in subjects:
         own = next((one for one in places if one.name == subject.name), places[-1])
-        record = record_of(own, subject=subject)
+        record = record_of(own, program, subject=subject)
         yield from outcomes_of(subject, baseline_of(record, records, history))
 
 
@@ -171,6 +180,11 @@ def _params() -> list[Any]:
             ["--history"], type=InputPath(), metavar="FILE", section=_SECTION,
             help="A file of tfprof history: the run must be as its earlier runs since the last "
             "change predict. With --budget, both count.",
+        ),
+        CommandOption(
+            ["--program"], metavar="NAME", section=_SECTION,
+            help="With --history: what the run ran, if tfprof history was given a name. [default: "
+            "what its files show]",
         ),
         CommandOption(
             ["--strict/--no-strict"], default=None, section=_SECTION,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.errors import InputError, UsageError
@@ -15,17 +16,28 @@ _MOST_BYTES = 1 << 22
 """A list of a hundred thousand workers is smaller."""
 
 
-def in_path(path: str | os.PathLike[str]) -> Callable[[], Sequence[Address]]:
+@dataclass(frozen=True, slots=True)
+class InPath:
     """The source for a file with an address a line, or for a folder of ``tfprof run``.
 
     It is read anew each time, so that programs may add and remove workers.
+
+    Attributes:
+        path: The file or folder.
+        seconds: From one look to the next; a look costs little.
     """
-    place = Path(path)
 
-    def workers() -> Sequence[Address]:
-        return _in_folder(place) if place.is_dir() else _in_file(place)
+    path: Path
+    seconds: float = 2.0
 
-    return workers
+    def __call__(self) -> Sequence[Address]:
+        """See ``Source``."""
+        return _in_folder(self.path) if self.path.is_dir() else _in_file(self.path)
+
+
+def in_path(path: str | os.PathLike[str]) -> InPath:
+    """The source for a file, or for a folder of ``tfprof run``."""
+    return InPath(Path(path))
 
 
 def _in_file(file: Path) -> list[Address]:

@@ -14,7 +14,10 @@ _MOST_PORTS = 64
 
 
 class Source(Protocol):
-    """Where the workers of a job are listed; the list changes as workers come and go."""
+    """Where the workers of a job are listed; the list changes as workers come and go.
+
+    A function may do. One with an attribute ``seconds`` is looked at so often.
+    """
 
     def __call__(self) -> Sequence[Address]:
         """The addresses of all workers now.

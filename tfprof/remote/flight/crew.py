@@ -29,7 +29,7 @@ class Crew:
         workers: Their addresses, or their source.
         make: Makes a worker, which is not started.
         keep_seconds: How long the snapshots of a worker that has left are kept.
-        follow_seconds: From one look at the source to the next.
+        follow_seconds: From one look at the source to the next; None for what suits the source.
         say: Receives remarks.
 
     Raises:
@@ -42,12 +42,13 @@ class Crew:
         make: Callable[[Address], WatchedWorker],
         *,
         keep_seconds: float,
-        follow_seconds: float,
+        follow_seconds: float | None,
         say: Callable[[str], None],
     ) -> None:
         self._source = workers if callable(workers) else None
         self._make, self._say = make, say
-        self._keep, self._pause = keep_seconds, follow_seconds
+        suited = getattr(workers, "seconds", FOLLOW_SECONDS)
+        self._keep, self._pause = keep_seconds, follow_seconds or suited
         self._stop = threading.Event()
         self._trouble = ""
         self._unlisted: dict[Address, tuple[int, float]] = {}  # looks without it, since when

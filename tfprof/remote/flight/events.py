@@ -105,10 +105,14 @@ class StepHeld:
                 "this run does not hold what it is named after: {parts} on {worker}, which an "
                 "earlier run has, or which was not kept"
             )
-        elif not self.has_mark:
-            rest = "it goes on" if step.is_open else "a snapshot has cut it"
+        elif not self.has_mark and step.is_open:
             words = (
-                f"{{parts}} on {{worker}}; {rest}, so this run has no mark of it, but "
+                "{parts} on {worker}; this run has no mark of such a step, but {least_s:.3g} of "
+                "the {span_s:.3g} s"
+            )
+        elif not self.has_mark:
+            words = (
+                "{parts} on {worker}; a snapshot has cut it, so this run has no mark of it, but "
                 "{least_s:.3g} of the {span_s:.3g} s in which it ran"
             )
         return Claim(

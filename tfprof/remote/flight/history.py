@@ -106,9 +106,10 @@ class StepSeen(NamedTuple):
     def claim(self) -> Claim:
         """How long it took, or has taken so far."""
         which, took = "a step" if self.first < 0 else "step {first:.0f}", "took {value:.3g} s"
-        if self.is_open:
-            if self.last < 0:
-                which = "a step from {first:.0f} on, with what lies before it,"
+        if self.is_open and self.last < 0:  # the program may have made its last step
+            which = "no step" if self.first < 0 else "no step from {first:.0f} on"
+            took = "has ended for {value:.3g} s"
+        elif self.is_open:
             took = "has taken {value:.3g} s so far"
         elif not self.is_exact:
             took = "took about {value:.3g} s"

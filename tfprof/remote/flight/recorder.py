@@ -13,7 +13,7 @@ from tfprof.errors import UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.discovery.source import Source
 from tfprof.remote.flight.conditions import condition
-from tfprof.remote.flight.crew import FOLLOW_SECONDS, Crew, none_recorded
+from tfprof.remote.flight.crew import Crew, none_recorded
 from tfprof.remote.flight.events import Event, Saved, with_ends
 from tfprof.remote.flight.limits import Limits
 from tfprof.remote.flight.observed import Observed
@@ -84,7 +84,8 @@ class FlightRecorder:
         retain: What to keep of the runs of recorders in the log folder; None removes none.
         steps: Write the run of these steps of all workers, once they have ended everywhere; without
             a condition, recording ends then.
-        follow_seconds: From one look at the source to the next.
+        follow_seconds: From one look at the source to the next; None for every 2 s at files, and
+            every 10 s at others.
         say: Receives remarks, such as the cost of recording.
         watch: Receives every snapshot, in the thread of its worker; it must be quick and not
             raise.
@@ -119,7 +120,7 @@ class FlightRecorder:
         budget: Limits | None = None,
         retain: Limits | None = None,
         steps: StepRange | None = None,
-        follow_seconds: float = FOLLOW_SECONDS,
+        follow_seconds: float | None = None,
         say: Callable[[str], None] = _log.info,
         watch: Callable[[WatchedSnapshot], None] | None = None,
         writes_silent: bool = True,
