@@ -52,6 +52,10 @@ class FakeServer:
             context.abort(*answer)
         return answer
 
+    def refuse(self):
+        """Listen no longer; calls that are under way go on."""
+        self._server.stop(30)
+
     def close(self):
         self.over.set()
         self._server.stop(0).wait()

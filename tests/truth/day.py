@@ -243,8 +243,11 @@ def judged(folder: Path, day: list[Hour], events: list[dict], metrics: str) -> i
     changes = re.findall(r"step_time of train (rose|fell) by ([\d.]+)", answer)
     is_found = len(changes) == 1 and changes[0][0] == "rose" and 2 < float(changes[0][1]) < 4
     rows.append((f"+3 % after {n_usual} of {len(regular)} runs", answer[:600], is_found))
-    for name, event, code in (("an early run", regular[5], 0), ("the last run", regular[-1], 1)):
-        early = folder / f"gate-{name.split()[1]}.duckdb"
+    for name, event, code in (
+        ("a run before", regular[n_usual - 1], 0),
+        ("the last run", regular[-1], 1),
+    ):
+        early = folder / f"gate-{event['folder'].rpartition('/')[2]}.duckdb"
         for each in regular[:n_usual]:
             if each is not event:
                 tfprof(

@@ -26,6 +26,7 @@ class Event:
         is_end: Whether a step ended that was reported while it was running.
         program: Number of the program, of those that ran at the address one after another.
         beside: Texts to write beside the captures, by the names of their files.
+        last: A snapshot to write of a worker of which nothing is kept, by its address.
         is_range: Whether all workers are past the steps that are to be written.
     """
 
@@ -36,6 +37,7 @@ class Event:
     is_end: bool = False
     program: int = 0
     beside: Mapping[str, str] = field(default_factory=dict)
+    last: Mapping[str, bytes] = field(default_factory=dict)
     is_range: bool = False
 
     @property

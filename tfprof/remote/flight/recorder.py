@@ -209,14 +209,18 @@ class FlightRecorder:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def save(self, reason: str, beside: Mapping[str, str] | None = None) -> None:
+    def save(
+        self, reason: str, beside: Mapping[str, str] | None = None,
+        last: Mapping[str, bytes] | None = None,
+    ) -> None:  # fmt: skip
         """Make ``events`` write a run now; safe in any thread or signal handler.
 
         Args:
             reason: Why.
             beside: Texts to write beside the captures, by the names of their files.
+            last: For workers of which nothing is kept, by address: an earlier snapshot to write.
         """
-        self._told.put(Event(reason, beside=beside or {}))
+        self._told.put(Event(reason, beside=beside or {}, last=last or {}))
 
     def keep_from(self, address: str, begin_ns: int | None) -> None:
         """Keep what a worker did from a moment on, however old it becomes; None ends that.

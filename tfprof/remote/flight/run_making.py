@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain, pairwise
 
 from tfprof.errors import InputError
+from tfprof.remote.addresses import Address
 from tfprof.remote.flight.events import Event, Saved, notes_of, reason_of, steps_of, with_ends
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.step_range import StepRange, StepsAwaited, Watched, cut_to
@@ -60,14 +61,21 @@ class RunMaker:
         texts = tuple(chain(*notes.values()))
         beside = {name: text for event in events for name, text in event.beside.items()}
         saved = Saved(reason_of(events), when, "", seconds, (), "", steps, texts, beside)
-        if not kept:
-            return [saved]
-        captures = {
+        captures: dict[Address, Callable[[], tuple[bytes, Sequence[str]]]] = {
             worker.address: partial(_whole, snapshots, notes.get(str(worker.address), ()))
             for worker, snapshots in kept.items()
         }
+        last = {
+            worker.address: event.last[str(worker.address)]
+            for event in events for worker in workers
+            if worker not in kept and str(worker.address) in event.last
+        }  # fmt: skip
+        captures |= {address: partial(_earlier, data) for address, data in last.items()}
+        if not captures:
+            return [saved]
         must = any(event.is_request for event in events)
         n_bytes = sum(each.size for snapshots in kept.values() for each in snapshots)
+        n_bytes += sum(map(len, last.values()))
         try:
             done = self._writer.write(captures, saved, n_bytes, must=must)
         except (InputError, ServerError, OSError) as error:
@@ -128,6 +136,10 @@ def _give_back(kept: Mapping[WatchedWorker, list[Kept]]) -> None:
 
 def _whole(snapshots: list[Kept], warnings: Sequence[str]) -> tuple[bytes, list[str]]:
     return one_capture(snapshots, warnings), []
+
+
+def _earlier(data: bytes) -> tuple[bytes, list[str]]:
+    return data, ["nothing was recorded since the last run; this is what came before it"]
 
 
 def _cut(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfprof.captures.run.hang_record import HANG_NAME, Hang, Rank, State
 from tfprof.errors import UsageError
 from tfprof.remote.addresses import address_of
-from tfprof.remote.flight.observed import Observed
 from tfprof.remote.flight.watched import WatchedSnapshot
 from tfprof.remote.hangs.collectives import last_collectives
 from tfprof.remote.hangs.excuses import excuse
@@ -38,6 +38,7 @@ _SILENT = 0.75
 two."""
 _BETWEEN_LOOKS_SECONDS = 0.5
 _MOST_AT_ONCE = 16
+_CONNECT_SECONDS = 1.0
 
 
 class _Look(NamedTuple):
@@ -123,15 +124,20 @@ class HangWatch:
             known = dict(self._seen)
         observed = self._recorder.observed
         seen = {address: known[address] for address in observed if address in known}
+        ended = {
+            address for address, one in seen.items()
+            if observed[address].has_ended or (self._is_silent(one) and _refuses(address))
+        }  # fmt: skip
         quiet = {
-            address: self._quiet_seconds(one, observed[address]) for address, one in seen.items()
+            address: self._quiet_seconds(one, has_ended=address in ended)
+            for address, one in seen.items()
         }
         if self._hang is not None:
-            self._follow(seen)
+            self._follow({each: one for each, one in seen.items() if each not in ended})
             return
         hung = [
             address for address, one in seen.items()
-            if quiet[address] >= self._limit(one) and not observed[address].has_ended
+            if quiet[address] >= self._limit(one) and address not in ended
         ]  # fmt: skip
         if not hung:
             self._excuse = ""
@@ -140,7 +146,7 @@ class HangWatch:
             self.seconds / 2 <= quiet[address] < self._limit(one) for address, one in seen.items()
         ):
             return  # their next snapshot may complete the time
-        hang, why = self._judged(seen, quiet, observed)
+        hang, why = self._judged(seen, quiet, ended)
         if why:
             if why != self._excuse:
                 self._say(f"no step for {min(quiet[one] for one in hung):.0f} s, but {why}")
@@ -155,24 +161,30 @@ class HangWatch:
             for rank in hang.ranks if rank.state not in ("ended", "runs")
         }  # fmt: skip
         self._written = None
-        self._recorder.save(hang.summary, {HANG_NAME: hang.to_json()})
+        last = {each: one.snapshots[-1] for each, one in seen.items() if one.snapshots}
+        self._recorder.save(hang.summary, {HANG_NAME: hang.to_json()}, last)
 
     def _limit(self, one: Progress) -> float:
         return max(self.seconds, _USUAL_STEPS * (one.usual_seconds or 0.0))
 
-    def _quiet_seconds(self, one: Progress, observed: Observed) -> float:
+    def _quiet_seconds(self, one: Progress, *, has_ended: bool) -> float:
         """How long a worker is quiet; a silent one since its last progress until now."""
-        if observed.has_ended or self._is_silent(one):
+        if has_ended or self._is_silent(one):
             return one.quiet_seconds + time.monotonic() - one.arrived
         return one.quiet_seconds
 
     def _is_silent(self, one: Progress) -> bool:
         return time.monotonic() - one.arrived >= _SILENT * self.seconds
 
-    def _follow(self, seen: Mapping[str, Progress]) -> None:
-        """Whether a job that hung goes on."""
+    def _follow(self, living: Mapping[str, Progress]) -> None:
+        """Whether a job that hung goes on, or has ended."""
         assert self._hang is not None
-        if not all(seen[each].latest_ns > ns for each, ns in self._before.items()):
+        left = {each: ns for each, ns in self._before.items() if each in living}
+        if not all(living[each].latest_ns > ns for each, ns in left.items()):
+            return
+        if not left:
+            self._say("the job that hung has ended")
+            self._hang = None
             return
         took = time.time() - self._hang.since
         self._say(f"the job went on after {took:.0f} s")
@@ -186,7 +198,7 @@ class HangWatch:
 
     def _judged(
         self, seen: Mapping[str, Progress], quiet: Mapping[str, float],
-        observed: Mapping[str, Observed],
+        ended: Collection[str],
     ) -> tuple[Hang, str]:  # fmt: skip
         """The hang with all its evidence, and why it is none; empty if it is one."""
         hooked = hooked_in(self._folders)
@@ -196,8 +208,8 @@ class HangWatch:
             self._stop.wait(_BETWEEN_LOOKS_SECONDS)
             second = dict(zip(processes, pool.map(_look, processes.values()), strict=True))
         ranks = tuple(
-            self._rank(each, seen[each], quiet[each], observed[each], processes[each],
-                       first[each], second[each])
+            self._rank(each, seen[each], quiet[each], processes[each], first[each], second[each],
+                       has_ended=each in ended)
             for each in seen
         )  # fmt: skip
         found, basis = named(ranks)
@@ -214,12 +226,12 @@ class HangWatch:
         return hang, next(filter(None, reasons), "")
 
     def _rank(
-        self, address: str, one: Progress, quiet_seconds: float, observed: Observed,
-        process: Process, first: _Look, second: _Look,
+        self, address: str, one: Progress, quiet_seconds: float, process: Process,
+        first: _Look, second: _Look, *, has_ended: bool,
     ) -> Rank:  # fmt: skip
         threads = compared(first.stacks.threads, second.stacks.threads)
         state: State = "stands" if threads else "unseen"
-        if observed.has_ended:
+        if has_ended:
             state = "ended"
         elif second.vitals is not None and second.vitals.is_stopped:
             state = "stopped"
@@ -240,6 +252,16 @@ class HangWatch:
             address, process.rank, process.pid, state, quiet_seconds, one.step, done.completed,
             done.entered if is_covered else "", cpu, threads, second.stacks.source, reason,
         )  # fmt: skip
+
+
+def _refuses(address: str) -> bool:
+    """Whether nothing listens any more, so that the program ends; a stopped one still accepts."""
+    host, port = address_of(address)
+    try:
+        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+    except OSError as error:
+        return isinstance(error, ConnectionRefusedError)
+    return False
 
 
 def _look(process: Process) -> _Look:
