@@ -7,6 +7,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,24 @@ def test_the_action_ends_as_the_check_does_if_there_is_nothing_to_check(runner, 
     assert (done.returncode, left["GITHUB_OUTPUT"]) == (3, "exit-code=3\n")
     assert "--nothing" in left["GITHUB_STEP_SUMMARY"]
     assert "::warning::tfprof wrote no report" in done.stdout
+
+
+@pytest.mark.one_engine
+@pytest.mark.slow
+def test_the_action_compares_with_a_history_alone_or_beside_a_budget(runner, tmp_path):
+    pytest.importorskip("duckdb")
+    from tfprof.insight.history.record import found_runs, record_of
+    from tfprof.insight.history.store import Store
+
+    now = record_of(found_runs([CAPTURE])[0])
+    earlier = [replace(now, id=f"{n:016x}", began_ns=now.began_ns - n) for n in range(1, 9)]
+    kept = tmp_path / "my history.duckdb"
+    Store(str(kept)).add(earlier, {})
+    done, left, folder = runner(tmp_path, run=str(CAPTURE), budget="", history=kept.name)
+    assert (done.returncode, left["GITHUB_OUTPUT"]) == (0, "exit-code=0\n"), done.stderr
+    assert "as 8 runs before" in left["GITHUB_STEP_SUMMARY"]
+    limits = json.loads((folder / "check.json").read_text("utf-8"))["limits"]
+    assert {one["verdict"] for one in limits} == {"met"}
+    (tmp_path / "budget.toml").write_text("peak_memory = '400 MB'\n")
+    done, left, _ = runner(tmp_path, run=str(CAPTURE), history=kept.name)
+    assert (done.returncode, "1 exceeded" in left["GITHUB_STEP_SUMMARY"]) == (1, True)

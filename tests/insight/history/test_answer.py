@@ -37,6 +37,8 @@ def test_a_new_machine_explains_a_change_but_machines_that_take_turns_are_never_
     assert [one.name for one in series_of(moved)] == ["train"]
     turns = [record(n, 10.0 + n % 2, machine=f"vm{n % 2}") for n in range(10)]
     assert [one.name for one in series_of(turns)] == ["train on vm0", "train on vm1"]
+    lent = [record(n, 10.0, machine=f"pod-{n % 37}") for n in range(40)]  # names that came back
+    assert [one.name for one in series_of(lent)] == ["train"]
 
 
 def test_a_change_is_stated_with_its_size_its_runs_its_commits_and_what_else_changed():
@@ -84,6 +86,18 @@ def test_too_few_runs_have_no_verdict():
     many = answer(history(stepped(40, 0, 0.0)))
     assert "No key figure of train has changed in 40 runs" in many.verdict[0]
     assert "1 run" in answer(history([10.0])).verdict[0]
+
+
+def test_a_figure_of_few_runs_is_unknown_and_not_unchanged():
+    values = [10.0] * 5 + [None] * 20
+    told = answer(history(values))
+    assert told.claims[0].unknown
+    assert "fewer than 12 hold the same key figure" in told.verdict[0]
+    assert answer(history([None] * 20)).claims[0].unknown
+    records = [record(n, v, exact={"compilations": 0.0}) for n, v in enumerate(values)]
+    told = answer([found_in(series) for series in series_of(records)])
+    assert told.claims[0].value == 0
+    assert "Unknown is whether step_time has changed" in told.verdict[0]
 
 
 def test_what_a_run_does_not_hold_is_left_out_and_never_zero():

@@ -14,6 +14,7 @@ from tfprof.errors import (
     InputError,
     MissingDependencyError,
     UnknownFormatError,
+    UsageError,
 )
 from tfprof.insight.history import store as store_module
 from tfprof.insight.history.store import Store
@@ -85,7 +86,7 @@ def test_a_database_of_another_program_is_left_alone(path):
     connection.close()
     before = Path(path).read_bytes()
     for use in (Store(path).records, lambda: Store(path).add([record(1)], {})):
-        with pytest.raises(UnknownFormatError, match=r"another program, with the tables runs"):
+        with pytest.raises(UnknownFormatError, match=r"another program, with runs"):
             use()
     assert Path(path).read_bytes() == before
 
@@ -101,8 +102,93 @@ def test_views_that_pretend_to_be_tables_are_not_read(path, tmp_path):
         Store(path).records()
 
 
+@pytest.mark.parametrize(
+    "owned",
+    ["create view v as select 1 as a", "create schema s; create table s.t (a int)",
+     "create sequence q", "create macro min(a) as 7", "create type mood as enum ('good')"],
+)  # fmt: skip
+def test_a_database_without_tables_may_be_of_another_program(path, owned):
+    connection = duckdb.connect(path)
+    connection.execute(owned)
+    connection.close()
+    before = Path(path).read_bytes()
+    with pytest.raises(UnknownFormatError, match="another program"):
+        Store(path).add([record(1)], {})
+    assert Path(path).read_bytes() == before
+
+
+def test_an_empty_database_is_an_empty_history(path):
+    """A program may end between making the file and making its tables."""
+    duckdb.connect(path).close()
+    assert (Store(path).records(), Store(path).sources()) == ([], {})
+    Store(path).add([record(1)], {})
+    assert len(Store(path).records()) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["alter table runs drop column machine", "alter table figures rename column low to least",
+     "alter table figures alter value type varchar", "alter table labels add column x int"],
+)  # fmt: skip
+def test_other_columns_are_another_program(path, change):
+    Store(path).add([record(1)], {})
+    connection = duckdb.connect(path)
+    connection.execute(change)
+    connection.close()
+    with pytest.raises(UnknownFormatError, match="columns"):
+        Store(path).records()
+
+
+def test_texts_that_are_null_are_empty(path):
+    Store(path).add([record(1), record(2)], {"a": ("1", "", "")})
+    connection = duckdb.connect(path)
+    connection.execute('update runs set "commit" = null, program = null')
+    connection.execute("update sources set trouble = null")
+    connection.close()
+    found = Store(path).records()
+    assert [(one.commit, one.program) for one in found] == [("", "")] * 2
+    assert Store(path).sources() == {"a": ("1", "", "")}
+
+
+FULL = """
+import resource, sys
+from tests.insight.history.runs import record
+from tfprof.errors import InputError
+from tfprof.insight.history.store import Store
+size = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+try:
+    Store(sys.argv[1]).add([record(n, program="x" * 999) for n in range(2, 4000)], {})
+except InputError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs limits of files")
+def test_a_full_disk_is_told_as_one_and_what_was_there_stays(path):
+    Store(path).add([record(1)], {})
+    limit = str(Path(path).stat().st_size + 40_000)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, path, limit], capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("InputError"), done.stderr
+    assert "cannot be written" in done.stdout and "damaged" not in done.stdout
+    assert [one.id for one in Store(path).records()] == [record(1).id]
+
+
+def test_a_url_of_this_machine_is_its_file(path):
+    Store(Path(path).as_uri()).add([record(1)], {})
+    assert len(Store(path).records()) == 1
+
+
+def test_a_history_in_a_bucket_is_not_written(path):
+    with pytest.raises(UsageError, match="this machine"):
+        Store("memory://bucket/h.duckdb").add([record(1)], {})
+
+
 def test_another_file_is_named(path):
-    for content in (b"hello, this is a text and no database at all", b"\x1f\x8b" * 40):
+    for content in (b"", b"hello, this is a text and no database at all", b"\x1f\x8b" * 40):
         Path(path).write_bytes(content)
         with pytest.raises(UnknownFormatError, match="not a history"):
             Store(path).records()

@@ -155,6 +155,17 @@ def test_the_report_of_the_recorder(metrics):
     assert values["tfprof_recorder_cpu_seconds_total",] > 0
 
 
+def test_counters_never_fall_by_rounding_or_when_a_clock_is_set_back(metrics):
+    samples = []
+    for seconds in (10.0, 10.1, 10.3, 12.7, 9.0, 13.1):  # 7.5 s of them observed
+        metrics.of(Reports(a=observed(seconds=seconds, percent=100 * 7.5 / seconds)))
+        samples.append(scraped(metrics))
+    for name in ("tfprof_observed_seconds_total", "tfprof_unobserved_seconds_total"):
+        values = [each[name, "a:1"] for each in samples]
+        assert values == sorted(values), name
+    assert values[-1] == pytest.approx(5.6)
+
+
 def examined(metrics, worker="a:1"):
     until = time.monotonic() + 20
     while ("tfprof_figures_timestamp_seconds", worker) not in (values := scraped(metrics)):

@@ -204,20 +204,33 @@ def _commits(before: RunRecord, after: RunRecord) -> str:
 
 
 def _unchanged(found: Found) -> Claim:
-    n_runs = len(found.series.runs)
-    details: dict[str, Detail] = {"run_count": n_runs, "fewest": FEWEST}
+    series, n_runs = found.series, len(found.series.runs)
+    counts = {metric: len(series.known(metric)[0]) for metric in found.changes}
+    few = [metric for metric, n in counts.items() if n < (2 if metric in EXACT else FEWEST)]
+    details: dict[str, Detail] = {
+        "run_count": n_runs, "fewest": FEWEST, "few": ", ".join(few),
+    }  # fmt: skip
+    why = ""
     words = (
         "No key figure of {subject} has changed in {run_count:run}, beyond how much runs differ."
     )
     if n_runs < FEWEST:
+        why = "too few runs"
         words = (
             "{subject} has {run_count:run}, too few to show a change beyond chance: {fewest} are "
             "needed."
         )
-    unknown = "" if n_runs >= FEWEST else "too few runs"
-    value = None if unknown else 0.0
-    return Claim(found.series.name, "change_count", value, "count", unknown=unknown,
-                 details=details, words=words)  # fmt: skip
+    elif len(few) == len(counts):
+        why = "too few runs hold a key figure"
+        words = (
+            "Whether {subject} has changed is unknown: of its {run_count:run}, fewer than {fewest} "
+            "hold the same key figure."
+        )
+    elif few:
+        words += " Unknown is whether {few} has changed: fewer than {fewest} runs hold it."
+    value = None if why else 0.0
+    return Claim(series.name, "change_count", value, "count", unknown=why, details=details,
+                 words=words)  # fmt: skip
 
 
 def _charts(found: Found) -> Iterator[Chart]:

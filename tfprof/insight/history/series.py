@@ -9,6 +9,11 @@ from tfprof.insight.budgets.key_figures import KeyFigure
 from tfprof.insight.history.record import RunRecord
 
 
+_FEWEST_OF_ONE = 4
+"""Runs of a machine, on average, from which on machines that take turns have a series each: names
+of lent machines are many, and one that comes back by chance must not divide all runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """Runs of one program on one kind of machine, by time.
@@ -44,7 +49,7 @@ def series_of(records: Sequence[RunRecord]) -> list[Series]:
     """Runs divided by what they ran and on what hardware, in the order of their names.
 
     Versions, commits and machines explain a change and divide nothing. But if machines take turns,
-    each has a series: else every turn would be a change.
+    each has a series: else every turn would be a change. Machines of few runs each divide nothing.
 
     Args:
         records: The runs, by time.
@@ -66,6 +71,8 @@ def series_of(records: Sequence[RunRecord]) -> list[Series]:
 
 
 def _take_turns(machines: Sequence[str]) -> bool:
-    """Whether a machine comes back after another one."""
+    """Whether machines come back after others; not where nearly every run has one of its own."""
+    if len(machines) < _FEWEST_OF_ONE * len(set(machines)):
+        return False
     turns = [one for place, one in enumerate(machines) if not place or machines[place - 1] != one]
     return len(turns) > len(set(turns))

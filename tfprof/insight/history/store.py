@@ -63,9 +63,7 @@ class Store:
         """State, run and trouble of each place that was read; errors as ``records``."""
         if not self.exists():
             return {}
-        with self._reading() as connection:
-            rows = connection.execute("select * from sources order by source").fetchall()
-        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+        return {row[0]: (row[1], row[2], row[3]) for row in self.rows("sources")}
 
     def records(self) -> list[RunRecord]:
         """All runs, by time.
@@ -78,15 +76,15 @@ class Store:
         with self._reading() as connection:
             parts: dict[str, dict[str, Any]] = {}
             for table in ("versions", "labels"):
-                for run, name, value in connection.execute(f"select * from {table}").fetchall():
+                for run, name, value in _all(connection, table):
                     parts.setdefault(run, {}).setdefault(table, {})[name] = value
-            found = connection.execute("select * from figures").fetchall()
-            for run, name, unit, value, low, high, steps, at_least, remark, unknown in found:
+            for run, name, *more in _all(connection, "figures"):
+                unit, value, low, high, steps, at_least, remark, unknown = more
                 figure = KeyFigure(name, unit, value, low, high, steps, at_least, remark, unknown)
                 parts.setdefault(run, {}).setdefault("figures", {})[name] = figure
             for run, source in connection.execute(_PLACES).fetchall():
                 parts.setdefault(run, {})["source"] = source
-            runs = connection.execute("select * from runs").fetchall()
+            runs = _all(connection, "runs")
         return sorted(
             (RunRecord(*row, **parts.get(row[0], {})) for row in runs), key=lambda one: one.order
         )
@@ -94,10 +92,7 @@ class Store:
     def rows(self, table: str) -> list[tuple[Any, ...]]:
         """All rows of a table, sorted; errors as ``records``."""
         with self._reading() as connection:
-            found: list[tuple[Any, ...]] = connection.execute(
-                f"select * from {table} order by all"
-            ).fetchall()
-        return found
+            return _all(connection, table)
 
     def add(self, records: Sequence[RunRecord], sources: dict[str, tuple[str, str, str]]) -> None:
         """Add runs and places; what is there already stays, except for new commits and labels.
@@ -132,8 +127,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Any]:
-        local_folder(Path(self.path))
-        with self._open(self.path, read_only=False) as connection:
+        with self._open(str(local_folder(self.path)), read_only=False) as connection:
             yield connection
 
     @contextmanager
@@ -147,10 +141,13 @@ class Store:
             _check(connection, self.path, read_only=read_only)
             yield connection
         except self._duckdb.Error as error:
-            raise MalformedProfileError(
-                f"{self.path}: this history is damaged: {_line(error)}. Build it again from its "
-                "log folders, under another name"
-            ) from error
+            told = _line(error)
+            if not read_only and ("rite" in told or "space" in told):
+                raise InputError(
+                    f"{self.path}: cannot be written: {told}. Make room on its disk and try again; "
+                    "what it held before is still there"
+                ) from error
+            raise self._damaged(told) from error
         finally:
             connection.close()
 
@@ -176,6 +173,9 @@ class Store:
         is_denied = isinstance(error, self._duckdb.IOException) and "Cannot open file" in told
         if is_denied or "ermission" in told:
             return InputError(f"{self.path}: cannot be opened: {told}. Give another file with --db")
+        return self._damaged(told)
+
+    def _damaged(self, told: str) -> MalformedProfileError:
         return MalformedProfileError(
             f"{self.path}: this history is damaged: {told}. Build it again from its log folders, "
             "under another name"
@@ -183,7 +183,7 @@ class Store:
 
 
 def is_history_file(path: str) -> bool:
-    """Whether a file begins like a database of DuckDB, or is empty.
+    """Whether a file begins like a database of DuckDB.
 
     Raises:
         InputError: It cannot be read.
@@ -193,34 +193,72 @@ def is_history_file(path: str) -> bool:
     with opened(path, whole=False) as stream:
         head = stream.read(16)
     place, magic = _MAGIC
-    return not head or head[place] == magic
+    return head[place] == magic
+
+
+_OWNED: Final = """
+select schema_name || '.' || table_name from duckdb_tables() where not internal
+union all select schema_name || '.' || view_name from duckdb_views() where not internal
+union all select schema_name || '.' || function_name from duckdb_functions() where not internal
+union all select schema_name || '.' || sequence_name from duckdb_sequences()
+union all select schema_name || '.' || type_name from duckdb_types() where not internal
+order by all
+"""
+"""All that programs have made in a database."""
+
+_COLUMNS: Final = """
+select table_name, list(column_name || ' ' || lower(data_type) order by column_index)
+from duckdb_columns() join duckdb_tables() using (schema_name, table_name)
+where schema_name = 'main' group by table_name
+"""
 
 
 def _check(connection: Any, path: str, *, read_only: bool) -> None:
     """Check that the tables are ours, and make those of a new file."""
-    found = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
-    names = [name for (name,) in found]
-    if not names and not read_only:
-        connection.begin()
-        connection.execute(f"create table {_MARK} (version integer)")
-        connection.execute(f"insert into {_MARK} values ({VERSION})")
-        for name, (_, columns) in TABLES.items():
-            typed = ", ".join(f'"{one.name}" {_TYPES[one.type]}' for one in columns)
-            connection.execute(f"create table {name} ({typed})")
-        connection.commit()
+    held = [name.removeprefix("main.") for (name,) in connection.execute(_OWNED).fetchall()]
+    if not held:
+        _make(connection, "temp" if read_only else "")
         return
-    if _MARK not in names or not set(TABLES) <= set(names):
-        held = ", ".join(names[:5]) or "none"
+    columns = dict(connection.execute(_COLUMNS).fetchall())
+    if _MARK not in columns or not set(TABLES) <= set(columns):
         raise UnknownFormatError(
-            f"{named(path)}: is a database of another program, with the tables {held}; give the "
-            "file of a history, or a new name"
+            f"{named(path)}: is a database of another program, with {', '.join(held[:5])}; give "
+            "the file of a history, or a new name"
         )
+    for name, (_, described) in TABLES.items():
+        if columns[name] != [f"{one.name} {_TYPES[one.type]}" for one in described]:
+            raise UnknownFormatError(
+                f"{named(path)}: the table {name} has other columns than that of a history: "
+                f"{', '.join(columns[name])}; give the file of a history, or a new name"
+            )
     [(version,)] = connection.execute(f"select max(version) from {_MARK}").fetchall()
     if version != VERSION:
         raise UnknownFormatError(
             f"{named(path)}: this history has version {version}, and this tfprof reads version "
             f"{VERSION}; use the tfprof that wrote it, or build it again"
         )
+
+
+def _make(connection: Any, kind: str) -> None:
+    connection.begin()
+    connection.execute(f"create {kind} table {_MARK} (version integer)")
+    connection.execute(f"insert into {_MARK} values ({VERSION})")
+    for name, (_, columns) in TABLES.items():
+        typed = ", ".join(f'"{one.name}" {_TYPES[one.type]}' for one in columns)
+        connection.execute(f"create {kind} table {name} ({typed})")
+    connection.commit()
+
+
+def _all(connection: Any, table: str) -> list[tuple[Any, ...]]:
+    """All rows of a table, sorted; texts are never null, whoever wrote them."""
+    columns = ", ".join(
+        f"coalesce(\"{one.name}\", '')" if one.type == "string" else f'"{one.name}"'
+        for one in TABLES[table][1]
+    )
+    rows: list[tuple[Any, ...]] = connection.execute(
+        f"select {columns} from {table} order by all"
+    ).fetchall()
+    return rows
 
 
 def _add(connection: Any, records: Sequence[RunRecord]) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tfprof.remote.flight.watched import WatchedSnapshot
-from tfprof.remote.metrics.exposition import OPENMETRICS, PLAIN, exposition, is_open_wanted
+from tfprof.remote.metrics.exposition import (
+    OPENMETRICS,
+    PLAIN,
+    Family,
+    exposition,
+    is_open_wanted,
+)
 from tfprof.remote.metrics.families import State, families
 from tfprof.remote.metrics.figures import figures_of
 from tfprof.remote.metrics.server import MetricsServer, listening_address
@@ -61,6 +68,7 @@ class Metrics:
         self._waiting: WatchedSnapshot | None = None
         self._next, self._is_over, self._is_busy = 0.0, False, False
         self._n_runs = self._n_failed = 0
+        self._most: dict[tuple[str, ...], float] = {}
         self._thread = threading.Thread(target=self._examine, name="tfprof-figures", daemon=True)
 
     @property
@@ -160,4 +168,17 @@ class Metrics:
                 self._n_failed, cpu,
             )  # fmt: skip
             made = families(state)
+            self._never_fall(made)
         return (OPENMETRICS if is_open else PLAIN), exposition(made, is_open=is_open)
+
+    def _never_fall(self, made: Sequence[Family]) -> None:
+        """Keep counters from falling by rounding, or when a clock was set back.
+
+        Prometheus takes the least fall for a restart, and adds the whole count once more.
+        """
+        for family in made:
+            if family.kind == "counter":
+                for place, (labels, value) in enumerate(family.samples):
+                    key = family.name, *labels.values()
+                    self._most[key] = max(self._most.get(key, 0), value)
+                    family.samples[place] = labels, self._most[key]
