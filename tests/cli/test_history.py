@@ -1,10 +1,14 @@
 """Histories of small captures on the command line, and the gate that takes its baseline there."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.insight.history.runs import capture, logged, stepped
+from tfprof.demo import demo_files
+from tfprof.insight.history.record import found_runs, record_of
+from tfprof.insight.history.store import Store
 
 pytest.importorskip("duckdb")
 
@@ -26,9 +30,7 @@ def logs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def kept(logs, tmp_path_factory):
     """The file of their history."""
-    from tfprof.insight.history.record import found_runs
     from tfprof.insight.history.scan import read_new
-    from tfprof.insight.history.store import Store
 
     path = str(tmp_path_factory.mktemp("kept") / "perf.duckdb")
     assert read_new(Store(path), found_runs([logs])) == N_BEFORE + N_AFTER
@@ -109,6 +111,8 @@ def test_what_is_wrong_is_reported(call, kept, logs, tmp_path):
         (["history", empty], 4, "has no run"),
         (["history", tmp_path / "typo"], 3, "there is no such folder or history"),
         (["history", kept, "--table", "none"], 2, "no table"),
+        (["history", "/"], 2, "--db FILE"),
+        (["history", logs, "--db", "memory://bucket/h.duckdb"], 2, "this machine only"),
     ):
         result = call(*words)
         assert (result.exit_code, why in result.stderr) == (code, True), (words, result.stderr)
@@ -155,6 +159,26 @@ def test_another_program_or_a_missing_history_never_passes(call, kept, tmp_path)
     assert (result.exit_code, "only of train" in result.stderr) == (4, True)
     assert check(call, other, tmp_path / "none.duckdb").exit_code == 3
     assert call("check", other).exit_code == 2
+
+
+def test_a_graph_has_no_time_and_is_compared_with_all_others(call, tmp_path):
+    graph, path = demo_files().graph, tmp_path / "perf.duckdb"
+    assert call("history", path, "--add", graph, "--program", "resnet").exit_code == 0
+    assert check(call, graph, path).exit_code == 4  # the only run is the checked one
+    now = record_of(found_runs([graph])[0])
+    Store(str(path)).add([replace(now, id="f" * 16), replace(now, id="0" * 16)], {})
+    result = check(call, graph, path)
+    assert (result.exit_code, "as 2 runs before" in result.stdout) == (0, True), result.stderr
+    result = check(call, graph, path, "--program", "none")
+    assert (result.exit_code, "no earlier run of none" in result.stderr) == (4, True)
+
+
+def test_earlier_runs_that_hold_nothing_never_pass(call, kept, tmp_path):
+    [found] = found_runs([logged(tmp_path / "like", 60, capture(1205, at=60))])
+    now, path = record_of(found), str(tmp_path / "perf.duckdb")
+    Store(path).add([replace(now, id="0" * 16, began_ns=1, figures={})], {})
+    result = check(call, found.path, path)
+    assert (result.exit_code, "no key figure" in result.stderr) == (4, True)
 
 
 def test_a_budget_and_a_history_both_count(call, kept, tmp_path):

@@ -22,6 +22,7 @@ from tfprof.cli.view import warnings_as_notes
 from tfprof.core.text.wording import plural
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import is_folder
+from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import RemotePath, as_path
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _read(
     from tfprof.insight.history.record import found_runs
     from tfprof.insight.history.scan import current_commit, read_new
 
+    if folders or added:
+        local_folder(store.path)  # before reading, which takes long
     with progress() as watch:
         n_new = read_new(store, found_runs(folders), program=program, watch=watch) if folders else 0
         for path in added:
@@ -133,6 +136,8 @@ def _places(
             f"{folders[0]}: its history is kept in a file of this machine; name it with --db FILE"
         )
     folder = as_path(folders[0]).resolve()
+    if not folder.name:
+        raise UsageError(f"{folders[0]}: has no folder above it; name the file with --db FILE")
     return str(folder.with_name(f"{folder.name}{_ENDING}")), folders
 
 

@@ -26,7 +26,7 @@ def baseline_of(record: RunRecord, records: Sequence[RunRecord], path: str) -> S
     """The earlier runs of the series that a run belongs to.
 
     Args:
-        record: The run.
+        record: The run; if its time is unknown, all others are earlier.
         records: The runs of a history.
         path: Its file, for messages.
 
@@ -36,7 +36,10 @@ def baseline_of(record: RunRecord, records: Sequence[RunRecord], path: str) -> S
     others = [one for one in records if one.id != record.id]
     for series in series_of(sorted([*others, record], key=lambda one: one.order)):
         if record in series.runs:
-            earlier = series.runs[: series.runs.index(record)]
+            place = series.runs.index(record)
+            earlier = series.runs[:place]
+            if record.began_ns is None:
+                earlier += series.runs[place + 1 :]
             if earlier:
                 return Series(series.name, earlier)
             known = sorted({one.name for one in series_of(others)} - {series.name})
@@ -54,12 +57,20 @@ def outcomes_of(subject: Subject, series: Series) -> list[Outcome]:
     Args:
         subject: The run.
         series: Earlier runs of the same program on the same hardware.
+
+    Raises:
+        EmptyProfileError: There is nothing to compare.
     """
     limits = [
         limit for limit in first_limits()
         if 2 * len(series.known(limit.metric.name)[0]) >= len(series.runs)
     ]  # fmt: skip
-    confidence = 1 - 2 * FALSE_ALARMS / max(len(limits), 1)
+    if not limits:
+        raise EmptyProfileError(
+            f"the {plural(len(series.runs), 'earlier run')} of {series.name} hold no key figure that "
+            "most of them have; record runs with steps"
+        )
+    confidence = 1 - 2 * FALSE_ALARMS / len(limits)
     return [
         _outcome(subject, limit, expected(series, limit.metric.name, confidence))
         for limit in limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,10 +58,10 @@ def series_of(records: Sequence[RunRecord]) -> list[Series]:
     found: dict[tuple[str, str], list[RunRecord]] = {}
     for one in records:
         found.setdefault((one.program, one.hardware), []).append(one)
-    several = {program for program, _ in found if sum(p == program for p, _ in found) > 1}
+    n_kinds = Counter(program for program, _ in found)
     divided = []
     for (program, hardware), runs in found.items():
-        name = f"{program} ({hardware})" if program in several and hardware else program
+        name = f"{program} ({hardware})" if n_kinds[program] > 1 and hardware else program
         if not _take_turns([one.machine for one in runs]):
             divided.append(Series(name, tuple(runs)))
             continue

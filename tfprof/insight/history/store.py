@@ -204,7 +204,7 @@ union all select schema_name || '.' || sequence_name from duckdb_sequences()
 union all select schema_name || '.' || type_name from duckdb_types() where not internal
 order by all
 """
-"""All that programs have made in a database."""
+"""All that programs have made in a database. Looking through the functions takes a while."""
 
 _COLUMNS: Final = """
 select table_name, list(column_name || ' ' || lower(data_type) order by column_index)
@@ -215,12 +215,12 @@ where schema_name = 'main' group by table_name
 
 def _check(connection: Any, path: str, *, read_only: bool) -> None:
     """Check that the tables are ours, and make those of a new file."""
-    held = [name.removeprefix("main.") for (name,) in connection.execute(_OWNED).fetchall()]
-    if not held:
-        _make(connection, "temp" if read_only else "")
-        return
     columns = dict(connection.execute(_COLUMNS).fetchall())
     if _MARK not in columns or not set(TABLES) <= set(columns):
+        held = [name.removeprefix("main.") for (name,) in connection.execute(_OWNED).fetchall()]
+        if not held:
+            _make(connection, "temp" if read_only else "")
+            return
         raise UnknownFormatError(
             f"{named(path)}: is a database of another program, with {', '.join(held[:5])}; give "
             "the file of a history, or a new name"
