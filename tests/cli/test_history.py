@@ -112,6 +112,7 @@ def test_what_is_wrong_is_reported(call, kept, logs, tmp_path):
         (["history", tmp_path / "typo"], 3, "there is no such folder or history"),
         (["history", kept, "--table", "none"], 2, "no table"),
         (["history", "/"], 2, "--db FILE"),
+        (["check", "--demo", "--history", kept], 2, "the path of a run"),
         (["history", logs, "--db", "memory://bucket/h.duckdb"], 2, "this machine only"),
     ):
         result = call(*words)

@@ -2,6 +2,7 @@
 
 import pytest
 
+import tfprof
 from tests.insight.history.runs import START_NS, capture, logged
 from tfprof.demo import demo_files
 from tfprof.errors import InputError, MalformedProfileError
@@ -14,7 +15,8 @@ def test_a_capture_has_its_time_machine_versions_and_program(tmp_path):
     [found] = found_runs([tmp_path / "logs"])
     record = record_of(found, commit="abc", labels={"branch": "main"})
     assert (record.began_ns, record.machine, record.program) == (START_NS, "worker-7", "train")
-    assert (record.hardware, record.versions) == ("CPU only", {"jax": "0.10.1"})
+    assert (record.hardware, record.versions["jax"]) == ("CPU only", "0.10.1")
+    assert record.versions["tfprof that measured"] == tfprof.__version__
     assert (record.commit, record.labels) == ("abc", {"branch": "main"})
     assert record.figures["step_time"].value == pytest.approx(1.001, abs=0.001)
     assert record.figures["mfu"].unknown

@@ -1,10 +1,12 @@
 """Folders are read once, here and in buckets; what was read before Ctrl-C stays."""
 
 import shutil
+import time
 
 import pytest
 
 from tests.insight.history.runs import capture, logged
+from tfprof.demo import demo_files
 from tfprof.insight.history import scan
 from tfprof.insight.history.record import found_runs
 from tfprof.insight.history.store import Store
@@ -24,14 +26,48 @@ def store(tmp_path):
     return Store(str(tmp_path / "h.duckdb"))
 
 
-def test_only_new_and_changed_runs_are_read(logs, store):
+def test_only_new_and_changed_runs_are_read(logs, store, tmp_path):
     assert scan.read_new(store, found_runs([logs])) == 3
     assert scan.read_new(store, found_runs([logs])) == 0
     place = logged(logs, 3, capture(1003, at=3)) / "vm.xplane.pb"
     assert scan.read_new(store, found_runs([logs])) == 1
     place.write_bytes(capture(2000, at=3).SerializeToString())
     assert scan.read_new(store, found_runs([logs])) == 1
-    assert len(store.records()) == 5
+    assert len(store.records()) == 4
+    place.touch()
+    shutil.copytree(logs, tmp_path / "copy")
+    assert scan.read_new(store, found_runs([logs, tmp_path / "copy"])) == 0
+    assert len(store.records()) == 4
+
+
+def test_a_run_that_was_read_before_its_last_host_had_written_gives_way(logs, store):
+    [first, *_] = found_runs([logs])
+    scan.read_new(store, [first], commit="abc", labels={"branch": "main"}, again=True)
+    (first.files[0].parent / "other.xplane.pb").write_bytes(
+        capture(1000, machine="other").SerializeToString()
+    )
+    assert scan.read_new(store, found_runs([logs])) == 3
+    found = store.records()
+    assert [one.hardware for one in found] == ["CPU only, 2 hosts", "CPU only", "CPU only"]
+    assert (found[0].commit, found[0].labels) == ("abc", {"branch": "main"})
+
+
+def test_files_of_one_name_are_runs_of_their_own(store, tmp_path):
+    """A program that writes to the same file each time has many runs."""
+    for step_us in (1000, 1100):
+        path = tmp_path / "latest.xplane.pb"
+        path.write_bytes(capture(step_us).SerializeToString())
+        assert scan.read_new(store, found_runs([path]), again=True) == 1
+    assert len(store.records()) == 2
+
+
+def test_an_added_graph_has_the_time_when_it_was_added_and_keeps_it(store):
+    times = [time.time_ns()]
+    scan.read_new(store, found_runs([demo_files().graph]), again=True)
+    times += [store.records()[0].began_ns, time.time_ns()]
+    assert times == sorted(times)
+    scan.read_new(store, found_runs([demo_files().graph]), again=True)
+    assert store.records()[0].began_ns == times[1]
 
 
 def test_what_cannot_be_read_is_noted_and_read_when_it_can_be(logs, store):

@@ -112,6 +112,8 @@ def _as_before(
         )
     records = store.records()
     places = found_runs(inputs.paths)
+    if not places:
+        raise UsageError("--history goes with the path of a run, not with --demo or an open one")
     for subject in subjects:
         own = next((one for one in places if one.name == subject.name), places[-1])
         record = record_of(own, program, subject=subject)

@@ -57,7 +57,7 @@ _LEVELS = (
 )
 _RUNS = (
     text("name", "Run", "its name in its log folder"),
-    text("began", "Began", "its start, UTC; empty if unknown"),
+    text("began", "Began", "its start, or when it was added, UTC; empty if unknown"),
     text("series", "Series", "the series that it belongs to"),
     amount("step_time_ms", "Step time", "ms", "mean of its steps", "both"),
     text("machine", "Machine", "names of its machines"),

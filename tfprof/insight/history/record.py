@@ -15,6 +15,7 @@ from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.recording import recording
 from tfprof.captures.read.xspace import DAMAGED
 from tfprof.captures.run.run import Run
+from tfprof.core.version import __version__
 from tfprof.errors import MalformedProfileError
 from tfprof.files.disk import files_below, is_folder, read_file, state_of, unreadable
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
@@ -24,6 +25,7 @@ from tfprof.inputs.resolve import CAPTURES, resolve
 from tfprof.insight.budgets.key_figures import KeyFigure, key_figures
 from tfprof.insight.budgets.subject import Subject, subject_of
 
+_MEASURED_BY = "tfprof that measured"
 _TIME_IN_NAME = re.compile(r"(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)")
 _NUMBER_OF_STEP = re.compile(r"\s*\d+(\s*\(cut\))?$")
 
@@ -42,7 +44,7 @@ class RunRecord:
         framework: TensorFlow or JAX; empty if unknown.
         commit: Commit of the program; empty if unknown.
         source: Where it was read.
-        versions: Versions of software, by name.
+        versions: Versions of software, by name; also that of the tfprof that measured it.
         labels: What its user noted.
         figures: Its key figures, by name.
     """
@@ -85,6 +87,11 @@ class FoundRun:
     name: str
     path: str
     files: tuple[AnyPath, ...]
+
+    @property
+    def is_one_recording(self) -> bool:
+        """Whether its folder has the name of a time, so that another recording has another one."""
+        return _time_in(self.name) is not None
 
     @property
     def source(self) -> str:
@@ -167,6 +174,7 @@ def record_of(
     record = RunRecord(
         digest, found.name, program or _program(found, subject), _time_in(found.name), "", "",
         commit=commit, source=found.source, labels=labels or {}, figures=key_figures(subject),
+        versions={_MEASURED_BY: __version__},
     )  # fmt: skip
     return record if subject.run is None else _with_surroundings(record, subject.run)
 
@@ -191,7 +199,7 @@ def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
         machine=", ".join(sorted({host.machine for host in run.hosts})),
         hardware=devices + hosts,
         framework=words_for(run.hosts).framework,
-        versions=dict(sorted({k: v for one in told for k, v in one.versions.items()}.items())),
+        versions=record.versions | dict(sorted(i for one in told for i in one.versions.items())),
     )
 
 

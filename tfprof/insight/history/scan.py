@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tfprof.core.progress import Progress
 from tfprof.errors import TfprofError
@@ -33,7 +35,9 @@ def read_new(
 ) -> int:
     """Add the runs that the history does not have.
 
-    A run that cannot be read is noted with the reason, and tried again when its files change.
+    A run that cannot be read is noted with the reason, and tried again when its files change. One
+    that was read while it was still being written is replaced. A run without a time that is added
+    has the time when that happens, as runs are added when they have ended.
 
     Args:
         store: The history.
@@ -45,7 +49,7 @@ def read_new(
         watch: Receives progress.
 
     Returns:
-        How many runs were read.
+        How many of them the history did not have.
 
     Raises:
         InputError: The history cannot be read or written.
@@ -53,7 +57,9 @@ def read_new(
     known = store.sources()
     records: list[RunRecord] = []
     sources: dict[str, tuple[str, str, str]] = {}
-    n_read = 0
+    replaced: dict[str, str] = {}
+    ids = {run for _, run, _ in known.values()}
+    n_new = 0
     try:
         for number, one in enumerate(found):
             if watch is not None:
@@ -61,21 +67,27 @@ def read_new(
             state = ""
             try:
                 state = one.state()
-                if not again and known.get(one.source, ("",))[0] == state:
+                before, old, _ = known.get(one.source, ("", "", ""))
+                if not again and before == state:
                     continue
                 record = record_of(one, program, commit, labels)
             except TfprofError as error:
                 sources[one.source] = state, "", str(error)
                 continue
-            n_read += 1
+            if again and record.began_ns is None:
+                record = replace(record, began_ns=time.time_ns())
+            if old not in ("", record.id) and one.is_one_recording:
+                replaced[old] = record.id
+            n_new += record.id not in ids
+            ids.add(record.id)
             records.append(record)
             sources[one.source] = state, record.id, ""
             if len(records) >= _BATCH:
-                store.add(records, sources)
+                store.add(records, sources, replaced)
                 records, sources = [], {}
     finally:  # also after Ctrl-C: what was read stays
-        store.add(records, sources)
-    return n_read
+        store.add(records, sources, replaced)
+    return n_new
 
 
 def current_commit() -> str:

@@ -6,10 +6,11 @@ A connection holds a lock on the file, so each is opened for a moment only, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from tfprof.captures.run.table import Column, Table
@@ -94,12 +95,19 @@ class Store:
         with self._reading() as connection:
             return _all(connection, table)
 
-    def add(self, records: Sequence[RunRecord], sources: dict[str, tuple[str, str, str]]) -> None:
+    def add(
+        self,
+        records: Sequence[RunRecord],
+        sources: Mapping[str, tuple[str, str, str]],
+        replaced: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """Add runs and places; what is there already stays, except for new commits and labels.
 
         Args:
             records: The runs.
             sources: State, run and trouble of places.
+            replaced: Runs that give way to others, which keep their commit and labels; unless they
+                lie in another place, too.
 
         Raises:
             InputError: The file cannot be written; and errors of ``records``.
@@ -110,6 +118,8 @@ class Store:
             connection.begin()
             _add(connection, records)
             _insert(connection, "sources", [(name, *row) for name, row in sources.items()])
+            for old, new in replaced.items():
+                _replace(connection, old, new)
             connection.commit()
 
     @contextmanager
@@ -291,6 +301,22 @@ def _add(connection: Any, records: Sequence[RunRecord]) -> None:
             name, value = map(_text, item)
             connection.execute("delete from labels where run = ? and label = ?", [one.id, name])
             connection.execute("insert into labels values (?, ?, ?)", [one.id, name, value])
+
+
+def _replace(connection: Any, old: str, new: str) -> None:
+    if connection.execute("select 1 from sources where run = ?", [old]).fetchall():
+        return
+    connection.execute(
+        'update runs set "commit" = (select max("commit") from runs where run = ?) '
+        "where run = ? and \"commit\" = ''",
+        [old, new],
+    )
+    known = "select label from labels where run = ?"
+    connection.execute(
+        f"update labels set run = ? where run = ? and label not in ({known})", [new, old, new]
+    )
+    for table in ("runs", "figures", "versions", "labels"):
+        connection.execute(f"delete from {table} where run = ?", [old])
 
 
 def _insert(connection: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
