@@ -17,6 +17,7 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.insight.history import store as store_module
+from tfprof.insight.history.owner import MARK
 from tfprof.insight.history.store import Store
 from tfprof.insight.history.tables import TABLES
 
@@ -94,7 +95,7 @@ def test_a_database_of_another_program_is_left_alone(path):
 def test_views_that_pretend_to_be_tables_are_not_read(path, tmp_path):
     (tmp_path / "secret.csv").write_text("a\n1\n")
     connection = duckdb.connect(path)
-    connection.execute(f"create table {store_module._MARK} (version integer)")
+    connection.execute(f"create table {MARK} (version integer)")
     for name in TABLES:
         connection.execute(f"create view {name} as select * from '{tmp_path}/secret.csv'")
     connection.close()
@@ -165,7 +166,7 @@ except InputError as error:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits of files")
-def test_a_full_disk_is_told_as_one_and_what_was_there_stays(path):
+def test_a_full_disk_is_named_and_what_was_there_stays(path):
     Store(path).add([record(1)], {})
     limit = str(Path(path).stat().st_size + 40_000)
     done = subprocess.run(
@@ -209,7 +210,7 @@ def test_a_torn_file_is_damaged_and_stays_as_it_is(path):
 def test_another_version_is_refused(path):
     Store(path).add([record(1)], {})
     connection = duckdb.connect(path)
-    connection.execute(f"update {store_module._MARK} set version = 99")
+    connection.execute(f"update {MARK} set version = 99")
     connection.close()
     with pytest.raises(UnknownFormatError, match="has version 99"):
         Store(path).records()

@@ -147,7 +147,7 @@ def _is_file_of_history(path: str, added: Sequence[str]) -> bool:
     Raises:
         InputError: There is nothing of this name.
     """
-    from tfprof.insight.history.store import is_history_file
+    from tfprof.insight.history.owner import is_history_file
 
     if not as_path(path).exists():
         if added or path.endswith(".duckdb"):

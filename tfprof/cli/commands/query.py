@@ -75,10 +75,10 @@ def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Ope
 
 
 def _is_history(path: str) -> bool:
-    from tfprof.files.disk import is_ordinary_file, size_of
-    from tfprof.insight.history.store import is_history_file
+    from tfprof.files.disk import is_ordinary_file
+    from tfprof.insight.history.owner import is_history_file
 
-    return is_ordinary_file(path) and size_of(path) > 0 and is_history_file(path)
+    return is_ordinary_file(path) and is_history_file(path)
 
 
 def _tables_of_history() -> Iterator[TableDescription]:

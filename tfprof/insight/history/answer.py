@@ -48,7 +48,7 @@ _LEVELS = (
     text("metric", "Key figure", "the key figure"),
     text("series", "Series", "the runs"),
     count("value", "Latest", "its value in the latest run that has it"),
-    count("mean", "Level", "mean of the runs since the last change"),
+    count("mean", "Level", "mean of the runs since the last change, single far ones drawn near"),
     count("low", "At least", "the level is at least this, with 95 % probability"),
     count("high", "At most", "it is at most this"),
     text("unit", "Unit", "unit of all these"),

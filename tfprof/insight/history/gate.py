@@ -67,8 +67,8 @@ def outcomes_of(subject: Subject, series: Series) -> list[Outcome]:
     ]  # fmt: skip
     if not limits:
         raise EmptyProfileError(
-            f"the {plural(len(series.runs), 'earlier run')} of {series.name} hold no key figure that "
-            "most of them have; record runs with steps"
+            f"the {plural(len(series.runs), 'earlier run')} of {series.name} hold no key figure "
+            "that most of them have; record runs with steps"
         )
     confidence = 1 - 2 * FALSE_ALARMS / len(limits)
     return [

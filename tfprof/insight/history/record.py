@@ -199,8 +199,10 @@ def _with_surroundings(record: RunRecord, run: Run) -> RunRecord:
         machine=", ".join(sorted({host.machine for host in run.hosts})),
         hardware=devices + hosts,
         framework=words_for(run.hosts).framework,
-        versions=record.versions | dict(sorted(i for one in told for i in one.versions.items())),
-    )
+        versions={
+            **record.versions, **dict(sorted(i for one in told for i in one.versions.items())),
+        },
+    )  # fmt: skip
 
 
 def look_at(subject: Subject) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from tfprof.insight.budgets.key_figures import KeyFigure
 from tfprof.insight.history.record import RunRecord
 
-
 _FEWEST_OF_ONE = 4
 """Runs of a machine, on average, from which on machines that take turns have a series each: names
 of lent machines are many, and one that comes back by chance must not divide all runs."""

@@ -20,21 +20,19 @@ from tfprof.errors import (
     MissingDependencyError,
     UnknownFormatError,
 )
-from tfprof.files.disk import is_folder, opened, read_file
+from tfprof.files.disk import read_file
 from tfprof.files.local_folder import local_folder
-from tfprof.files.remote.path import RemotePath, as_path, named
+from tfprof.files.remote.path import RemotePath, as_path
 from tfprof.insight.budgets.key_figures import KeyFigure
+from tfprof.insight.history.owner import check_tables, is_history_file
 from tfprof.insight.history.record import RunRecord
-from tfprof.insight.history.tables import TABLES, VERSION
+from tfprof.insight.history.tables import TABLES
 
 WAIT_SECONDS: Final = 20.0
 """How long to wait for another program that has the file open."""
 
 _PLACES: Final = "select run, min(source) from sources where run <> '' group by run"
-_MARK: Final = "tfprof_history"
-_MAGIC: Final = slice(8, 12), b"DUCK"
 _KINDS: Final[dict[str, Literal["string", "boolean"]]] = {"string": "string", "bool": "boolean"}
-_TYPES: Final = {"string": "varchar", "int64": "bigint", "float64": "double", "bool": "boolean"}
 
 
 class Store:
@@ -148,7 +146,7 @@ class Store:
             )
         connection = self._connected(path, read_only=read_only)
         try:
-            _check(connection, self.path, read_only=read_only)
+            check_tables(connection, self.path, read_only=read_only)
             yield connection
         except self._duckdb.Error as error:
             told = _line(error)
@@ -192,75 +190,8 @@ class Store:
         )
 
 
-def is_history_file(path: str) -> bool:
-    """Whether a file begins like a database of DuckDB.
-
-    Raises:
-        InputError: It cannot be read.
-    """
-    if is_folder(path):
-        return False
-    with opened(path, whole=False) as stream:
-        head = stream.read(16)
-    place, magic = _MAGIC
-    return head[place] == magic
-
-
-_OWNED: Final = """
-select schema_name || '.' || table_name from duckdb_tables() where not internal
-union all select schema_name || '.' || view_name from duckdb_views() where not internal
-union all select schema_name || '.' || function_name from duckdb_functions() where not internal
-union all select schema_name || '.' || sequence_name from duckdb_sequences()
-union all select schema_name || '.' || type_name from duckdb_types() where not internal
-order by all
-"""
-"""All that programs have made in a database. Looking through the functions takes a while."""
-
-_COLUMNS: Final = """
-select table_name, list(column_name || ' ' || lower(data_type) order by column_index)
-from duckdb_columns() join duckdb_tables() using (schema_name, table_name)
-where schema_name = 'main' group by table_name
-"""
-
-
-def _check(connection: Any, path: str, *, read_only: bool) -> None:
-    """Check that the tables are ours, and make those of a new file."""
-    columns = dict(connection.execute(_COLUMNS).fetchall())
-    if _MARK not in columns or not set(TABLES) <= set(columns):
-        held = [name.removeprefix("main.") for (name,) in connection.execute(_OWNED).fetchall()]
-        if not held:
-            _make(connection, "temp" if read_only else "")
-            return
-        raise UnknownFormatError(
-            f"{named(path)}: is a database of another program, with {', '.join(held[:5])}; give "
-            "the file of a history, or a new name"
-        )
-    for name, (_, described) in TABLES.items():
-        if columns[name] != [f"{one.name} {_TYPES[one.type]}" for one in described]:
-            raise UnknownFormatError(
-                f"{named(path)}: the table {name} has other columns than that of a history: "
-                f"{', '.join(columns[name])}; give the file of a history, or a new name"
-            )
-    [(version,)] = connection.execute(f"select max(version) from {_MARK}").fetchall()
-    if version != VERSION:
-        raise UnknownFormatError(
-            f"{named(path)}: this history has version {version}, and this tfprof reads version "
-            f"{VERSION}; use the tfprof that wrote it, or build it again"
-        )
-
-
-def _make(connection: Any, kind: str) -> None:
-    connection.begin()
-    connection.execute(f"create {kind} table {_MARK} (version integer)")
-    connection.execute(f"insert into {_MARK} values ({VERSION})")
-    for name, (_, columns) in TABLES.items():
-        typed = ", ".join(f'"{one.name}" {_TYPES[one.type]}' for one in columns)
-        connection.execute(f"create {kind} table {name} ({typed})")
-    connection.commit()
-
-
 def _all(connection: Any, table: str) -> list[tuple[Any, ...]]:
-    """All rows of a table, sorted; texts are never null, whoever wrote them."""
+    """All rows of a table, sorted; texts are never null, even if another program wrote them."""
     columns = ", ".join(
         f"coalesce(\"{one.name}\", '')" if one.type == "string" else f'"{one.name}"'
         for one in TABLES[table][1]

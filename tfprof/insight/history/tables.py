@@ -14,7 +14,8 @@ TABLES: Final[dict[str, tuple[str, tuple[Described, ...]]]] = {
         Described("run", "string", "", "digest of its files"),
         Described("name", "string", "", "its name in its log folder"),
         Described("program", "string", "", "what it ran: folder, steps, functions"),
-        Described("began_ns", "int64", "ns", "its start, or when it was added, since 1970; null if unknown", "host"),
+        Described("began_ns", "int64", "ns", "its start, or when it was added, since 1970; null if "
+                  "unknown", "host"),
         Described("machine", "string", "", "names of its machines"),
         Described("hardware", "string", "", "number and type of its devices"),
         Described("framework", "string", "", "TensorFlow or JAX"),

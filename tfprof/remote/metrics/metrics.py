@@ -14,6 +14,7 @@ from tfprof.remote.metrics.exposition import (
     OPENMETRICS,
     PLAIN,
     Family,
+    Histogram,
     exposition,
     is_open_wanted,
 )
@@ -177,8 +178,8 @@ class Metrics:
         Prometheus takes the least fall for a restart, and adds the whole count once more.
         """
         for family in made:
-            if family.kind == "counter":
-                for place, (labels, value) in enumerate(family.samples):
+            for place, (labels, value) in enumerate(family.samples):
+                if family.kind == "counter" and not isinstance(value, Histogram):
                     key = family.name, *labels.values()
                     self._most[key] = max(self._most.get(key, 0), value)
                     family.samples[place] = labels, self._most[key]
