@@ -95,6 +95,14 @@ def test_steps_add_up_by_worker_and_kind(metrics):
     assert values["tfprof_step_number", "a:1", "train"] == 0  # of the program that came back
 
 
+def test_a_step_that_ends_before_it_began_lowers_no_sum(metrics):
+    metrics.watch(of_steps("train"))
+    metrics.watch(of_steps("train", took_ms=-400))
+    values = scraped(metrics)
+    assert count(values) == 1
+    assert values["tfprof_step_seconds_sum", "a:1", "train"] == pytest.approx(0.01)
+
+
 def test_names_without_end_are_counted_together(metrics):
     for number in range(30):
         metrics.watch(of_steps("k" * (number + 1)))

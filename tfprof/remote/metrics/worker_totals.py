@@ -35,7 +35,9 @@ class StepTimes:
     latest: int | None = None
 
     def add(self, seconds: float) -> None:
-        """Add a step."""
+        """Add a step; not one that ends before it began, with which the sum would fall."""
+        if seconds < 0:
+            return
         self.counts[bisect_left(BOUNDS_SECONDS, seconds)] += 1
         self.total_seconds += seconds
 
