@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.insight.history.runs import record, stepped
+from tfprof.insight.budgets.key_figures import KeyFigure
 from tfprof.insight.history.answer import answer_of, changes_in_order, found_in
 from tfprof.insight.history.causes import causes_of, representatives
 from tfprof.insight.history.changes import changes_of, expected, levels
@@ -98,6 +99,18 @@ def test_a_figure_of_few_runs_is_unknown_and_not_unchanged():
     told = answer([found_in(series) for series in series_of(records)])
     assert told.claims[0].value == 0
     assert "Unknown is whether step_time has changed" in told.verdict[0]
+
+
+def test_lower_bounds_are_named_beside_their_change():
+    def peak(number, *, at_least):
+        size = 1e9 if number < 15 else 2e9
+        figures = {"peak_memory": KeyFigure("peak_memory", "bytes", size, at_least=at_least)}
+        return record(number, figures=figures)
+
+    for at_least in (False, True):
+        records = [peak(n, at_least=at_least and n == 20) for n in range(30)]
+        [claim] = answer([found_in(one) for one in series_of(records)]).claims
+        assert ("not all of it could be counted" in claim.text) == at_least
 
 
 def test_what_a_run_does_not_hold_is_left_out_and_never_zero():

@@ -179,6 +179,8 @@ def _claim(found: Found, change: Change) -> Claim:
     if others := "; ".join(changed_with(before, after)):
         details["others"] = others
         words += ". What else changed: {others}"
+    if any(found.series.is_least(change.metric, place) for place in range(*change.runs[::2])):
+        words += ". In some of these runs not all of it could be counted"
     value, low, high = _signless(change)
     return Claim(
         found.series.name, f"{change.metric}_change", value, "fraction", low, high,

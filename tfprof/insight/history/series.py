@@ -35,6 +35,11 @@ class Series:
         ]
         return [place for place, _ in found], [float(value or 0.0) for _, value in found]
 
+    def is_least(self, metric: str, place: int) -> bool:
+        """Whether the value of a run is only the least that it can be."""
+        figure = self.runs[place].figures.get(metric)
+        return figure is not None and figure.value is not None and figure.at_least
+
     def unit(self, metric: str) -> str:
         """The unit of a metric; empty if no run has it."""
         return next((run.figures[metric].unit for run in self.runs if metric in run.figures), "")
