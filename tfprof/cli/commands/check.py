@@ -108,7 +108,8 @@ def _as_before(
     store = Store(history)
     if not store.exists():
         raise InputError(
-            f"--history {history}: there is no such file; tfprof history LOGS --db {history} makes it"
+            f"--history {history}: there is no such file; tfprof history LOGS --db {history} "
+            "makes it"
         )
     records = store.records()
     places = found_runs(inputs.paths)
