@@ -66,7 +66,8 @@ class AnswerCache:
         recorded: list[Recorded | None] = []
         ctx.meta[RECORDED] = recorded
         ctx.meta[_FILES] = self._cache
-        reads, began_ns = WatchedReads(code_folders()), time.time_ns()
+        ignored = (*code_folders(), self._cache.folder)
+        reads, began_ns = WatchedReads(ignored), time.time_ns()
         reads.begin()
         result = run(ctx)
         states = reads.end(began_ns)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import click
 
 from tfprof.cli.answer_cache import kept_files
 from tfprof.cli.options import CommandOption, MemorySize
@@ -12,6 +15,7 @@ from tfprof.cli.progress import progress
 
 if TYPE_CHECKING:
     from tfprof.captures.hosts.asked import Fleet
+    from tfprof.captures.hosts.kept_part import KeptPart
     from tfprof.captures.run.run import Run
     from tfprof.core.progress import Progress
 
@@ -20,6 +24,9 @@ _SECTION = "Many hosts"
 _FEWEST_FILES = 8
 _LEAST_BYTES = 256 << 20
 """Below either, a run is opened as a whole: that is quicker, and fits in memory."""
+
+_LEAST_KEPT_BYTES = 16 << 20
+"""Smaller files are read in less time than the program takes to start."""
 
 
 def fleet_options() -> list[CommandOption]:
@@ -63,7 +70,6 @@ def fleet_for(
     """
     from tfprof.captures.hosts.asked import fleet_of
     from tfprof.captures.hosts.engines import engine_named, most_workers
-    from tfprof.captures.hosts.kept_part import KeptPart
 
     fleet = fleet_of(list(paths), run=run, watch=watch)
     n_bytes = sum(file.n_bytes for file in fleet.files)
@@ -71,13 +77,38 @@ def fleet_for(
     if engine is None and memory is None and is_small:
         return None
     fleet.engine = engine_named(engine or "", fleet.files, memory)
-    cache = kept_files()
-    if cache is not None:
-        fleet.kept = KeptPart(cache, [file.path for file in fleet.files], os.environ)
+    fleet.kept = _kept(fleet)
     if memory is not None:
         of_each = memory // most_workers(fleet.files, memory)
         fleet.files = [file._replace(memory_bytes=of_each) for file in fleet.files]
     return fleet
+
+
+def _kept(fleet: Fleet) -> KeptPart | None:
+    """The place of a run's part; None if this command keeps nothing."""
+    from tfprof.captures.hosts.kept_part import KeptPart
+
+    cache = kept_files()
+    with suppress(OSError):  # of a folder that cannot be listed
+        paths = [file.path for file in fleet.files]
+        return None if cache is None else KeptPart(cache, paths, os.environ)
+    return None
+
+
+def _opened(paths: Sequence[str], run_name: str | None) -> Run:
+    """A run with its events, or with what is kept of one large file; errors as ``read_for``."""
+    from tfprof.captures.hosts.asked import fleet_of
+    from tfprof.captures.hosts.kept_host import open_kept
+    from tfprof.captures.run.run import open_run
+
+    fleet = None if kept_files() is None else fleet_of(list(paths), run=run_name)
+    if fleet and [file.n_bytes >= _LEAST_KEPT_BYTES for file in fleet.files] == [True]:
+        kept = _kept(fleet)
+        if kept is not None and kept.is_settled:
+            run, keep = open_kept(fleet, kept)
+            click.get_current_context().call_on_close(keep)
+            return run
+    return open_run(list(paths), run=run_name)
 
 
 Reading = tuple[str | None, int | None]
@@ -105,13 +136,11 @@ def read_for(
         InputError: It cannot be read.
         KeyboardInterrupt: Not all hosts were read: a part of them gives no verdict.
     """
-    from tfprof.captures.run.run import open_run
-
     with progress() as watch:
         fleet = None if question is None else fleet_for(paths, run_name, *reading, watch)
         if fleet is None or question is None:
             watch.stage(f"reading {paths[0]}")
-            return open_run(list(paths), run=run_name)
+            return _opened(paths, run_name)
         run = fleet.run_for(question)
     if fleet.n_missing:
         raise KeyboardInterrupt

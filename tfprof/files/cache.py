@@ -38,6 +38,11 @@ class Cache:
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder, self._most_bytes = folder, most_bytes
 
+    @property
+    def folder(self) -> str:
+        """The folder, with a separator at its end."""
+        return f"{os.path.abspath(self._folder)}{os.sep}"  # noqa: PTH100
+
     def opened(self, key: str) -> BinaryIO | None:
         """A cached file, if it is there and undamaged."""
         for entry, name in self._entries(key):

@@ -41,7 +41,7 @@ class WatchedReads:
     A hook cannot be removed, so there should be one watch in a process.
 
     Args:
-        ignored: Folders of code, with a separator at the end of each.
+        ignored: Folders that do not count, with a separator at the end of each.
     """
 
     def __init__(self, ignored: tuple[str, ...]) -> None:
@@ -101,7 +101,7 @@ class WatchedReads:
         if isinstance(path, int):
             return ""  # it was opened by its name before
         name = os.path.abspath(os.fsdecode(path or "."))  # type: ignore[arg-type]  # noqa: PTH100
-        if name.startswith(self._ignored) or name in self._states:
+        if f"{name}{os.sep}".startswith(self._ignored) or name in self._states:
             return ""
         self._states[name] = state = state_of(name)
         is_stream = bool(state) and not (stat.S_ISREG(state[0]) or stat.S_ISDIR(state[0]))

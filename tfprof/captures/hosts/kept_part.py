@@ -8,6 +8,7 @@ facts are added.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from tfprof.captures.parts.part import Part
@@ -30,22 +31,31 @@ class KeptPart:
         cache: The cache.
         paths: The files, on this machine.
         environ: The environment.
+
+    Attributes:
+        is_settled: Whether the states of files prove something, as none has changed lately.
+
+    Raises:
+        OSError: A folder cannot be listed.
     """
 
     def __init__(self, cache: Cache, paths: Sequence[str], environ: Mapping[str, str]) -> None:
         self._cache = cache
         folders = sorted({os.path.dirname(os.path.abspath(path)) for path in paths})  # noqa: PTH100, PTH120
         names = [*folders, *(entry.path for one in folders for entry in os.scandir(one))]
-        states = {name: state_of(name) for name in sorted(names)}
+        self._names = sorted(names)
+        states = {name: state_of(name) for name in self._names}
         variables = sorted(item for item in environ.items() if item[0].startswith("TFPROF_"))
-        self._is_settled = not changed_lately(states.values())
+        self.is_settled = not changed_lately(states.values())
         self._key = digest_of(("part", list(paths), states, variables, states_of_code()))
 
     def part(self) -> Part | None:
         """The kept part, if there is one."""
-        content = self._cache.content(self._key) if self._is_settled else None
+        content = self._cache.content(self._key) if self.is_settled else None
         if content is None:
             return None
+        for name in self._names:
+            sys.audit("open", name, "r", os.O_RDONLY)  # so that an answer depends on them
         try:
             return Part.from_bytes(content)
         except MalformedProfileError:
@@ -53,7 +63,7 @@ class KeptPart:
 
     def keep(self, part: Part) -> None:
         """Keep the part of all files, with the facts of the one that is kept."""
-        if not self._is_settled:
+        if not self.is_settled:
             return
         before = self.part()
         content = (part if before is None else part.with_facts_of(before)).to_bytes()
