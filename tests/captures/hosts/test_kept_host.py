@@ -63,7 +63,7 @@ def test_after_an_overview_most_questions_read_no_file(file, tmp_path, monkeypat
         assert asked(file, tmp_path, tool)
 
 
-def test_what_is_no_fact_is_read_again(file, tmp_path):
+def test_what_no_fact_holds_is_read_again(file, tmp_path):
     asked(file, tmp_path, tools.overview)
     (lines,) = asked(file, tmp_path, tools.trace)
     assert lines == tools.trace(tools.open_run(file)).to_dict()

@@ -66,6 +66,10 @@ class _KeptMemo(Memo):
         return super().once(key, make)
 
 
+def _same(space: XSpace) -> XSpace:
+    return space
+
+
 def open_kept(fleet: Fleet, kept: KeptPart) -> tuple[Run, Callable[[], None]]:
     """A run of one file with the facts that are kept of it, and what keeps those that it lacks.
 
@@ -78,13 +82,13 @@ def open_kept(fleet: Fleet, kept: KeptPart) -> tuple[Run, Callable[[], None]]:
         MalformedProfileError: It is damaged.
     """
     (file,) = fleet.files
-    read = partial(read_capture, file.path)
+    read: Callable[[], XSpace] = partial(read_capture, file.path)
     part = kept.part()
     if part is None:
         space = read()
         notes = tuple(remark.note(file.label) for remark in remarks(space))
         part = Part({file.place: HostPart(file.label, file.n_bytes, notes)})
-        read = lambda: space  # noqa: E731
+        read = partial(_same, space)
     own = part.hosts[file.place]
     facts = _Facts(own.facts)
 
