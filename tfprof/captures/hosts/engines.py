@@ -13,15 +13,15 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from multiprocessing import get_context
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tfprof.captures.parts.condense import KILLED, HostFile, condense, failed
 from tfprof.captures.parts.part import Part, Wanted
 from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 
 class Engine(Protocol):
@@ -72,6 +72,9 @@ class Processes:
 
     def _pool(self, n_workers: int) -> ProcessPoolExecutor:
         """A pool whose processes start at once."""
+        from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+        from multiprocessing import get_context
+
         # Forking a process with threads may hang it.
         pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
         with _without_interrupts(), suppress(BrokenProcessPool):  # its use raises it again
@@ -95,6 +98,9 @@ class Processes:
         self, files: Sequence[HostFile], wanted: Wanted, n_workers: int
     ) -> Generator[Part, None, list[HostFile]]:
         """The parts of some files; returns files whose worker was killed, perhaps by them."""
+        from concurrent.futures import FIRST_COMPLETED, wait
+        from concurrent.futures.process import BrokenProcessPool
+
         left = list(reversed(files))
         running: dict[Future[bytes], HostFile] = {}
         pool, self._begun = self._begun, None
