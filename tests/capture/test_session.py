@@ -350,7 +350,7 @@ def test_what_arrived_lies_beside_the_capture(
     def full(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("tfprof.files.disk.secrets.token_hex", full)
+    monkeypatch.setattr("secrets.token_hex", full)
     with tfprof.capture(tmp_path, CaptureOptions(session_id="full")) as captured:
         work()
     assert messages(captured) == ["capture.json could not be written: No space left on device"]

@@ -6,7 +6,6 @@ import errno
 import io
 import mmap
 import os
-import secrets
 import stat
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -386,6 +385,8 @@ def _write(path: Path, chunks: Iterable[bytes], overwrite: bool) -> None:
         with path.open("wb") as stream:
             stream.writelines(chunks)
         return
+    import secrets  # not for what only reads
+
     path = path.resolve()
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:

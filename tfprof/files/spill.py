@@ -11,7 +11,6 @@ import errno
 import mmap
 import os
 import shutil
-import tempfile
 import threading
 import weakref
 from pathlib import Path
@@ -103,6 +102,8 @@ class Room:
 
     def _mapped(self, size: int) -> mmap.mmap:
         """A file of that size as memory."""
+        import tempfile  # most captures fit in memory
+
         folder = os.fspath(self._folder) if self._folder is not None else tempfile.gettempdir()
         try:
             with tempfile.TemporaryFile(dir=folder) as file:

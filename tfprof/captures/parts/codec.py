@@ -172,6 +172,11 @@ def _plain_array(array: Any) -> tuple[str, tuple[int, ...], list[Any]]:
     return array.dtype.str, array.shape, array.reshape(-1).tolist()
 
 
+def _array(dtype: str, shape: Sequence[int], values: list[Any]) -> Any:
+    array = np.array(values, dtype)
+    return array if array.shape == tuple(shape) else array.reshape(shape)  # a view takes twice
+
+
 def _is_plain(dtype: Any) -> bool:
     return not dtype.hasobject and dtype.itemsize <= _WIDEST_BYTES
 
@@ -216,7 +221,7 @@ class _Reader:
     def read_arrays(self, arrays: Sequence[Any], column: Any) -> Sequence[Any]:
         if not all(_is_plain(np.dtype(dtype)) for dtype, _, _ in arrays):
             raise MalformedProfileError("partial results hold arrays that no fact may hold")
-        return [np.array(values, dtype).reshape(shape) for dtype, shape, values in arrays]
+        return [_array(*array) for array in arrays]
 
     def read_enums(self, name: str, column: Any) -> Sequence[Any]:
         return list(map(_class_of(name), self.column(column["of"])))
