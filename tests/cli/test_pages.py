@@ -20,7 +20,7 @@ pytestmark = pytest.mark.one_engine
 
 OF_CAPTURES = [page.name for page in TABLE_TOOLS]
 WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
-                 "completion", "demo", "ui", "report", "check", "mcp", "record", "slice",
+                 "completion", "demo", "ui", "report", "check", "mcp", "record", "run", "slice",
                  "top"}  # fmt: skip
 OF_MORE = {
     "diff": (tutorial_files() / "slow-input", tutorial_files() / "faster-input"),
@@ -75,7 +75,7 @@ def test_every_command_that_answers_writes_pages():
     assert without == WITHOUT_PAGES
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS) - WITHOUT_PAGES - {"checkpoint", "shell"}))
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - WITHOUT_PAGES - {"checkpoint", "history", "shell"}))
 def test_the_page_of_a_command(call, tmp_path, command):
     page = page_of(call, tmp_path, command, *OF_MORE.get(command, ["--demo"]))
     assert page["title"]

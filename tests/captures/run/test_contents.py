@@ -38,6 +38,7 @@ def test_every_command_for_captures_is_listed():
     others = (
         "capture",
         "record",
+        "run",
         "slice",
         "tools",
         "top",

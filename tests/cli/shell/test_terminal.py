@@ -112,7 +112,7 @@ def test_remarks_on_what_is_read_stand_above_the_prompt(screen, tmp_path):
     run.mkdir()
     (run / "graph.pbtxt").write_text(GRAPH)
     (run / "notes.txt").write_text("Batch of 8.")
-    shell = screen("run").wait_for("note: not read").wait_for_prompt()
+    shell = screen("run/").wait_for("note: not read").wait_for_prompt()
     assert shell.lines == [
         "help lists the commands, Tab completes, Ctrl-D ends.",
         "note: not read, as no part of a profile: run/notes.txt (text file)",
