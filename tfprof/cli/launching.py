@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import glob
+import io
 import json
 import os
 import signal
@@ -14,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfprof.cli.keys import keys
 from tfprof.cli.output import harmless, note
@@ -43,6 +45,8 @@ class Launched:
 
     Attributes:
         runs: Folders of the runs so far, the latest last.
+        has_journal: Whether processes can report what they do.
+        has_nested: Whether the program runs this command itself.
     """
 
     def __init__(self, spec: RunSpec, variables: Mapping[str, str]) -> None:
@@ -54,6 +58,8 @@ class Launched:
         self._began: set[int] = set()
         self._ended: set[int] = set()
         self._said: set[str] = set()
+        self.has_journal = True
+        self.has_nested = False
         self._n_interrupts = self._n_keys = 0
 
     @property
@@ -70,24 +76,23 @@ class Launched:
         Raises:
             OSError: It cannot be started.
         """
-        number, journal = tempfile.mkstemp(prefix="tfprof-run-", suffix=".jsonl")
-        try:
-            with os.fdopen(number, "rb") as stream, self._keys() as has_keys:
-                stdin = subprocess.DEVNULL if has_keys else None
-                child = subprocess.Popen(words, env=self._environment(journal), stdin=stdin)
-                with handled(self._handlers(child)):
-                    code = None
-                    while code is None:
-                        with contextlib.suppress(subprocess.TimeoutExpired):
-                            code = child.wait(_LOOK_SECONDS)
-                        self._read(stream)
-        finally:
-            Path(journal).unlink(missing_ok=True)
+        _tell_outer()
+        with self._journal() as (journal, stream), self._keys() as has_keys:
+            stdin = subprocess.DEVNULL if has_keys else None
+            child = subprocess.Popen(words, env=self._environment(journal), stdin=stdin)
+            with handled(self._handlers(child)):
+                code = None
+                while code is None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        code = child.wait(_LOOK_SECONDS)
+                    self._read(stream)
         return _SIGNALLED - code if code < 0 else code
 
     def find_runs(self) -> None:
         """Add runs of this launch that no process lived to report."""
-        for folder in sorted(self._spec.logdir.glob(f"plugins/profile/{self._name}*")):
+        profiles = self._spec.logdir / "plugins" / "profile"
+        name = glob.escape(self._name)
+        for folder in sorted([*profiles.glob(name), *profiles.glob(f"{name}_*")]):
             if str(folder) not in self.runs and folder.stat().st_mtime > self._start:
                 self.runs.append(str(folder))
 
@@ -120,10 +125,35 @@ class Launched:
 
         site = Path(tfprof.__file__).parent / "capture" / "launched" / "site"
         places = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
-        launch = f"{self._name};{journal};{os.getpid()};{Path.cwd()}"
+        try:
+            here = Path.cwd()
+        except OSError:  # it was removed
+            here = Path("/")
+        launch = f"{self._name};{journal};{os.getpid()};{here}"
         return {
             **os.environ, **self._variables, _LAUNCH: launch, "PYTHONPATH": os.pathsep.join(places),
         }  # fmt: skip
+
+    @contextmanager
+    def _journal(self) -> Iterator[tuple[str, BinaryIO]]:
+        """A file in which processes report, and its name; nothing, if there can be none."""
+        try:
+            number, path = tempfile.mkstemp(prefix="tfprof-run-", suffix=".jsonl")
+            if ";" in path:  # which separates it from what else processes get
+                os.close(number)
+                Path(path).unlink()
+                raise OSError(0, f"{path}: its name has a semicolon")
+        except OSError as error:
+            self.has_journal = False
+            note(f"no temporary file for messages of the program's processes, which go to their "
+                 f"loggers: {error.strerror}; name another folder with TMPDIR")  # fmt: skip
+            yield "", io.BytesIO()
+            return
+        try:
+            with os.fdopen(number, "rb") as stream:
+                yield path, stream
+        finally:
+            Path(path).unlink(missing_ok=True)
 
     @contextmanager
     def _keys(self) -> Iterator[bool]:
@@ -181,6 +211,8 @@ class Launched:
         kind = event["event"]
         if kind == "framework":
             self._began.add(event["pid"])
+        elif kind == "nested":
+            self.has_nested = True
         elif kind == "run" and event["folder"] not in self.runs:
             self.runs.append(event["folder"])
             if event["reason"]:
@@ -189,6 +221,16 @@ class Launched:
             self._said.add(event["text"])
             where = f"process {event['pid']}" if event["rank"] is None else f"rank {event['rank']}"
             note(harmless(f"{where}: {event['text']}"))
+
+
+def _tell_outer() -> None:
+    """Tell another ``tfprof run`` that has started this one."""
+    name, _, others = os.environ.get(_LAUNCH, "").partition(";")
+    journal = others.partition(";")[0]
+    if journal:
+        from tfprof.capture.launched.messages import Launch
+
+        Launch(name, journal).tell(event="nested")
 
 
 def _job() -> str:

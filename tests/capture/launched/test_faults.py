@@ -49,6 +49,14 @@ def test_a_wrong_variable_is_one_line_and_the_program_runs(run_hooked, tmp_path,
     assert ran.err.startswith("tfprof run: TFPROF_RUN is wrong, so nothing is captured:")
 
 
+def test_a_look_for_a_framework_before_its_import(run_hooked, tmp_path):
+    (tmp_path / "jax.py").write_text("")
+    look = "import importlib.util; importlib.util.find_spec('jax'); importlib.util.find_spec('jax')"
+    assert run_hooked(look, "logs;steps=9:1").err == ""
+    ran = run_hooked(look + "; import jax; print(jax.__loader__.exec_module)", "logs;steps=9:1")
+    assert ran.err.count("TFPROF_RUN is wrong") == 1 and "_LoaderBasics" in ran.out
+
+
 def test_a_framework_that_fails_to_import_fails_as_it_would(run_hooked, tmp_path):
     (tmp_path / "jax.py").write_text("raise ImportError('broken wheel')")
     ran = run_hooked("import jax", "logs")
@@ -313,6 +321,51 @@ def test_a_program_that_cannot_be_started_is_an_error(tmp_path):
             words, env=environment(), capture_output=True, text=True, cwd=tmp_path
         )
         assert done.returncode == code and name in done.stderr
+
+
+@posix
+@pytest.mark.parametrize("name", ["none", "a;b"])
+def test_a_program_runs_without_a_temporary_folder(start, tmp_path, monkeypatch, name):
+    (tmp_path / "a;b").mkdir()
+    code = (
+        "import sys, tempfile; tempfile.tempdir = sys.argv.pop(1); "
+        "sys.argv[0] = 'tfprof'; from tfprof.cli.main import main; main()"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / name), "run", "--", sys.executable]
+    words += ["-c", "print('done'); raise SystemExit(4)"]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (4, "done\n"), done.stderr
+    assert "no temporary file" in done.stderr and "TMPDIR" in done.stderr
+    assert "no process of the program imported" not in done.stderr
+
+
+@posix
+def test_the_current_folder_is_removed(tmp_path):
+    (tmp_path / "here").mkdir()
+    program = (
+        "import os, sys; os.rmdir(os.getcwd())\n"
+        "from tfprof.cli.commands.run import _short; print(_short('/logs/run'))\n"
+        "sys.argv = ['tfprof', 'run', *sys.argv[1:], sys.executable, '-c', 'print(5)']\n"
+        "from tfprof.cli.main import main; main()"
+    )
+    for options, code in ((["--logdir", str(tmp_path / "logs")], 0), ([], 2)):
+        (tmp_path / "here").mkdir(exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program, *options], env=environment(), capture_output=True,
+            text=True, cwd=tmp_path / "here",
+        )  # fmt: skip
+        assert done.returncode == code and done.stdout.startswith("/logs/run\n"), done.stderr
+        assert "Traceback" not in done.stderr
+        assert "give --logdir with a full path" in done.stderr if code else "5" in done.stdout
+
+
+def test_the_command_within_itself(tmp_path):
+    inner = [sys.executable, "-m", "tfprof", "run", "--", sys.executable, "-c", "print('done')"]
+    words = [*inner[:5], *inner]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert done.stderr.count("no process of the program imported") == 1  # by the inner one
+    assert "the program runs 'tfprof run' itself" in done.stderr
 
 
 def test_what_is_wrong_is_an_error_before_the_program_starts(tmp_path):

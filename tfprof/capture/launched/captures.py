@@ -81,7 +81,7 @@ class Captures:
         self._lock = threading.RLock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
-        self._began = 0.0
+        self._began = self._called_at = 0.0
         self._framework = ""
         self._window: _Window | None = None
         self._capture: QuietCapture | None = None
@@ -266,6 +266,7 @@ class Captures:
             capture.start()
         limit = _LONGEST_SECONDS if last < NEVER else _WINDOW_SECONDS
         self._capture, self._last = capture, last
+        self.steps.holds_leader = last < NEVER
         self._until = time.monotonic() + (self._spec.for_ or limit)
         if self._state is not None:
             self._state.update(is_capturing=True)
@@ -275,6 +276,7 @@ class Captures:
         if capture is None:
             return
         self._last = self._until = NEVER
+        self.steps.holds_leader = False
         if getattr(sys, "last_value", None) is not None:
             self._marks.end()  # the step that has failed
         # Otherwise the last mark is left out: what is not steps any more would be in it. It would
@@ -344,12 +346,14 @@ class Captures:
             if self._capture is None and self._window is None:
                 self._window = _Window(run, 0, self._spec.length, now)
         n, window = self.steps.n, self._window
+        if inside:
+            self._called_at = now
         if self._spec.is_default and window is not None and window.since == NEVER:
             if self._is_warm(now):
-                if n == 0:
+                if n < _FEW_STEPS:
                     self._begin_capture(window, NEVER)
                 else:
-                    window.first = 0
+                    window.first, window.since = 0, now
         elif window is not None and window.since < now - _PATIENCE_SECONDS[n > 0]:
             self._begin_capture(window, NEVER)
         if now > self._until:
@@ -362,7 +366,9 @@ class Captures:
         n, passed = self.steps.n, now - (self.steps.first_at or self._began)
         if n == 0:
             return passed > AFTER_SECONDS
-        return n >= FIRST_STEP or (n >= _FEW_STEPS and passed > _SLOW_SECONDS)
+        if n < _FEW_STEPS:  # a call that set something up, or has all steps in it
+            return now - max(self._called_at, self._began) > _SLOW_SECONDS
+        return n >= FIRST_STEP or passed > _SLOW_SECONDS
 
     def _look_at_slow_steps(self, now: float) -> None:
         recorder = self._recorder

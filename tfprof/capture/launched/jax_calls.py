@@ -6,6 +6,7 @@ around it. ``JitCalls`` is one that stands for it in all else.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import types
@@ -72,21 +73,23 @@ class JitCalls:  # noqa: D101  # its docstring is that of the function
         return self._tfprof_jitted.__module__
 
 
-def counted(jitted: Any, steps: LiveSteps) -> Any:
+def counted(jitted: Any, steps: LiveSteps, calls: Calls) -> Any:
     """What stands for a jitted function, and counts its calls.
 
     Each has a class of its own, whose ``__call__`` holds what it needs: an attribute of an object
     with ``__getattr__`` would take most of the time that a call may take.
     """
-    calls = Calls(str(getattr(jitted, "__name__", "") or "a function"), "jax")
     begin = steps.begin_call
+    n_cold = 0
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal n_cold
         if not steps.counts_calls or (inside and get_ident() in inside):
             return jitted(*args, **kwargs)
-        if calls.n > WARM_CALLS:  # it is compiled, so no call of another function is within it
+        if n_cold > WARM_CALLS:  # it is compiled, so no call of another function is within it
             begin(calls)
             return jitted(*args, **kwargs)
+        n_cold += 1
         thread = get_ident()
         inside.add(thread)
         try:
@@ -107,6 +110,7 @@ def follow_jax(captures: Captures) -> None:
     for name in _MAKERS:
         if hasattr(jax, name):
             setattr(jax, name, _counting(getattr(jax, name), captures.steps))
+    _follow_compiled(getattr(jax.stages, "Compiled", None), captures.steps)
     _follow_marks(jax.profiler, captures.steps)
     _follow_profiler(jax.profiler, captures)
     _follow_runtime(captures)
@@ -114,15 +118,54 @@ def follow_jax(captures: Captures) -> None:
 
 def _counting(make: Callable[..., Any], steps: LiveSteps) -> Callable[..., Any]:
     """A function like ``jax.jit`` whose results count their calls."""
+    earlier: dict[tuple[Any, str], Calls] = {}
+
+    def calls_of(jitted: Any) -> Calls:
+        """Those of the same function, if it was jitted and called before: loops may do so."""
+        name = str(getattr(jitted, "__name__", "") or "a function")
+        key = getattr(getattr(jitted, "__wrapped__", None), "__code__", None), name
+        calls = earlier.get(key)
+        if calls is None or key[0] is None or not calls.n:
+            calls = earlier[key] = Calls(name, "jax")
+        return calls
 
     @functools.wraps(make)
     def counting(*args: Any, **kwargs: Any) -> Any:
         made = make(*args, **kwargs)
         if not args and isinstance(made, functools.partial):  # a decorator with arguments
             return functools.partial(counting, **kwargs)
-        return counted(made, steps) if hasattr(made, "lower") else made
+        if not steps.counts_calls or not hasattr(made, "lower"):
+            return made
+        return counted(made, steps, calls_of(made))
 
     return counting
+
+
+def _follow_compiled(kind: Any, steps: LiveSteps) -> None:
+    """Count the calls of what ``jit(f).lower(x).compile()`` returns."""
+    original = vars(kind or object).get("__call__")
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if steps.counts_calls and not (inside and get_ident() in inside):
+            try:
+                calls = self._tfprof_calls
+            except AttributeError:
+                calls = self._tfprof_calls = Calls(_name_of(self), "jax")
+            steps.begin_call(calls)
+        return original(self, *args, **kwargs)
+
+    kind.__call__ = call
+
+
+def _name_of(compiled: Any) -> str:
+    """The name of the function in the program that is compiled."""
+    with contextlib.suppress(Exception):
+        [module, *_] = compiled.runtime_executable().hlo_modules()
+        return str(module.name).removeprefix("jit_")
+    return "a compiled function"
 
 
 def _follow_marks(profiler: Any, steps: LiveSteps) -> None:

@@ -61,6 +61,7 @@ class LiveSteps:
         due: Number of the step before which ``on_due`` runs.
         counts_calls: Whether calls need to be counted.
         leader: The function whose calls are the steps.
+        holds_leader: Whether it stays so, as within a window, whose end is a number of its calls.
         first_at: When the first step began, by ``time.monotonic``.
     """
 
@@ -76,6 +77,7 @@ class LiveSteps:
         self._last: Calls | None = None
         self._since = 0.0
         self._marks: dict[str, int] = {}
+        self.holds_leader = False
 
     @property
     def what(self) -> str:
@@ -114,7 +116,7 @@ class LiveSteps:
         if number > WARM_CALLS and (number < _SAMPLE or number % _SAMPLE == 0):
             self._last, self._since = calls, perf_counter()
         if calls is not self.leader:
-            if not self._is_ahead(calls):
+            if self.holds_leader or not self._is_ahead(calls):
                 return
             self.leader = calls
         self.n = number

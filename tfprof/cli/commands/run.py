@@ -18,6 +18,7 @@ from tfprof.cli.output import harmless, note
 from tfprof.cli.servers import level_options
 from tfprof.cli.spelling import Flag, key_of
 from tfprof.core.text.wording import plural
+from tfprof.errors import UsageError
 
 _WHEN, _WHAT, _WHERE, _AFTER = (
     "When to capture", "What to record", "Where to write it", "At the end"
@@ -34,7 +35,11 @@ def run(program: Sequence[str], logdir: str, overview: bool, **params: Any) -> i
     from tfprof.files.local_folder import local_folder
 
     local_folder(logdir)
-    text = text_of(str(Path(logdir).absolute()), _given(params))
+    try:
+        text = text_of(str(Path(logdir).absolute()), _given(params))
+    except OSError as error:
+        raise UsageError(f"{logdir}: the current folder cannot be read: {error.strerror}; go to "
+                         "another one, or give --logdir with a full path") from error  # fmt: skip
     spec = spec_of(text)
     if spec.when:
         from tfprof.remote.service import load_grpc
@@ -79,7 +84,10 @@ def _given(params: dict[str, Any]) -> dict[str, str]:
 
 def _report(launched: Launched, *, overview: bool) -> None:
     """Show the latest run on stderr, where it does not mix with what the program writes."""
-    if launched.n_processes == 0:
+    if launched.n_processes == 0 and launched.has_nested:
+        note("nothing was captured here: the program runs 'tfprof run' itself, which captures")
+        return
+    if launched.n_processes == 0 and launched.has_journal:
         note("no process of the program imported TensorFlow or JAX, so nothing was captured. An "
              "interpreter that runs with -I, -E or -S, or with another environment, is not "
              "followed")  # fmt: skip
@@ -88,6 +96,9 @@ def _report(launched: Launched, *, overview: bool) -> None:
         note(harmless(trouble))
     launched.find_runs()
     runs = launched.runs
+    if not runs and not launched.has_journal:
+        note("nothing was captured")
+        return
     if not runs:
         note(f"nothing was captured of {plural(launched.n_processes, 'process', 'processes')} with "
              "TensorFlow or JAX; without a reason above, they computed nothing")  # fmt: skip
@@ -105,7 +116,10 @@ def _report(launched: Launched, *, overview: bool) -> None:
 
 def _short(folder: str) -> str:
     """A folder as seen from here, if that is shorter."""
-    relative = os.path.relpath(folder)
+    try:
+        relative = os.path.relpath(folder)
+    except (OSError, ValueError):  # the current folder was removed, or is on another drive
+        return folder
     return relative if len(relative) < len(folder) else folder
 
 

@@ -22,17 +22,23 @@ class _Watch:
         """As the import system calls it."""
         if name not in _waiting:
             return None
-        _waiting.discard(name)
-        from importlib.util import find_spec
         from typing import Any
 
-        spec = find_spec(name)
-        loader: Any = None if spec is None else spec.loader
+        spec: Any = None
+        for finder in sys.meta_path:
+            if finder is not _Watch and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)  # type: ignore[arg-type]
+                if spec is not None:
+                    break
+        loader = getattr(spec, "loader", None)
 
         def load(module: Any) -> None:
-            del loader.exec_module
+            vars(loader).pop("exec_module", None)
             loader.exec_module(module)
-            _begin(name)
+            # Not before: programs look for a spec only to see whether a package is there.
+            if module.__name__ == name and name in _waiting:
+                _waiting.discard(name)
+                _begin(name)
 
         try:
             if hasattr(loader, "exec_module"):
@@ -58,9 +64,12 @@ def _begin(name: str) -> None:
         imported(name)
     except Exception as error:
         _waiting.clear()
+        remedy = "Please report this as a bug of tfprof"
+        if isinstance(error, ImportError):
+            remedy = f"Install tfprof for {sys.executable}"
         sys.stderr.write(
             f"tfprof run: process {os.getpid()} is not profiled: {type(error).__name__}: {error}. "
-            f"Install tfprof for {sys.executable}\n"
+            f"{remedy}\n"
         )
 
 
