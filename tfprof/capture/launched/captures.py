@@ -34,6 +34,8 @@ _WINDOW_SECONDS = 3.0
 """Length of a window of a program without steps."""
 _LONGEST_SECONDS = 60.0
 """Longest window by steps."""
+_START = "_start"
+"""Added to the name of the run that a program without steps gets before it may begin some."""
 _SLOW_SECONDS = 10.0
 """A program that has not reached the default window so long after its first step is slow."""
 _FEW_STEPS = 2
@@ -88,7 +90,7 @@ class Captures:
         self._last, self._until = NEVER, NEVER
         self._recorder: SlowSteps | None = None
         self._server: ProfilerServer | None = None
-        self._has_captured = self._has_failed = self._is_forked = False
+        self._has_captured = self._has_failed = self._is_forked = self._has_start = False
         self._starter = 0  # the thread that starts a profiler or a server of tfprof
         self._marks = CallMarks()
         self._moments = Moments(spec, launch.run)
@@ -348,13 +350,17 @@ class Captures:
         n, window = self.steps.n, self._window
         if inside:
             self._called_at = now
-        if self._spec.is_default and window is not None and window.since == NEVER:
+        if window is None or self._capture is not None:
+            pass
+        elif self._spec.is_default and window.since == NEVER:
             if self._is_warm(now):
-                if n < _FEW_STEPS:
-                    self._begin_capture(window, NEVER)
+                if n < _FEW_STEPS:  # a run of its own: other ranks may have steps already
+                    self._has_start = True
+                    self._begin_capture(replace(window, run=f"{window.run}{_START}"), NEVER)
+                    self._window = window  # steps may come later, as after a long set-up
                 else:
                     window.first, window.since = 0, now
-        elif window is not None and window.since < now - _PATIENCE_SECONDS[n > 0]:
+        elif window.since < now - _PATIENCE_SECONDS[n > 0]:
             self._begin_capture(window, NEVER)
         if now > self._until:
             self.steps.due = NEVER
@@ -364,6 +370,8 @@ class Captures:
     def _is_warm(self, now: float) -> bool:
         """Whether first steps, which compile, are over; or there are none, or they are slow."""
         n, passed = self.steps.n, now - (self.steps.first_at or self._began)
+        if n < _FEW_STEPS and self._has_start:
+            return False
         if n == 0:
             return passed > AFTER_SECONDS
         if n < _FEW_STEPS:  # a call that set something up, or has all steps in it

@@ -94,3 +94,19 @@ def _follow_runtime(captures: Captures) -> None:
         return made
 
     context.ensure_initialized = ensure
+    session: Any = getattr(sys.modules.get("tensorflow.python.client.session"), "BaseSession", None)
+    if session is not None:
+        _follow_sessions(session, captures)
+
+
+def _follow_sessions(session: Any, captures: Captures) -> None:
+    """Sessions of TensorFlow 1 compute without an eager context."""
+    original = session.__init__
+
+    @functools.wraps(original)
+    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        session.__init__ = original
+        captures.runtime_began()
+
+    session.__init__ = begin
