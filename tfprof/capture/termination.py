@@ -33,7 +33,7 @@ class Termination:
         if os.name != "posix" or not _is_main_thread():
             return
         handler = signal.getsignal(signal.SIGTERM)
-        if handler is signal.SIG_DFL or isinstance(getattr(handler, "__self__", None), Termination):
+        if handler is signal.SIG_DFL or is_handled_here():
             self._before = signal.signal(signal.SIGTERM, self._on_signal)
 
     def release(self) -> None:
@@ -74,6 +74,11 @@ class Termination:
             self._before(signal.SIGTERM, None)
         else:
             _end()
+
+
+def is_handled_here() -> bool:
+    """Whether a handler of this kind has the signal, so that it ends the process."""
+    return isinstance(getattr(signal.getsignal(signal.SIGTERM), "__self__", None), Termination)
 
 
 def _is_main_thread() -> bool:

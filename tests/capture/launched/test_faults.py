@@ -243,6 +243,27 @@ def test_sigterm_saves_what_there_is_and_the_process_is_visible(start, tmp_path)
 @pytest.mark.jax
 @pytest.mark.slow
 @pytest.mark.thorough
+def test_sigterm_ends_a_program_that_waits_in_c(start):
+    child = start(LOOP + """
+steps(20)
+print("ready", flush=True)
+import ctypes
+library, lock = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+library.pthread_mutex_lock(lock)
+library.pthread_mutex_lock(lock)
+""")  # fmt: skip
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.terminate()
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 128 + signal.SIGTERM
+    assert "run: logs/plugins/profile/" in err
+
+
+@posix
+@pytest.mark.jax
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_is_the_programs_and_saves_what_there_is(start, tmp_path):
     program = (
         LOOP

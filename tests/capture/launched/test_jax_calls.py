@@ -12,7 +12,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 
-from tfprof.capture.launched.jax_calls import JitCalls, _counting  # noqa: E402
+from tfprof.capture.launched.jax_calls import JitCalls, _counting, _follow_compiled  # noqa: E402
 from tfprof.capture.launched.live_steps import LiveSteps  # noqa: E402
 
 
@@ -114,6 +114,31 @@ def test_transformations_and_nesting(jit, steps):
     assert jax.checkpoint(outer)(x) == expected(x)
     assert jax.tree.leaves({"f": outer}) == [outer]
     assert jax.jit(lambda f, x: f(x), static_argnums=0)(outer, x) == expected(x)
+
+
+def test_a_loop_that_jits_anew_in_each_step(jit, steps):
+    for _ in range(5):
+        jit(lambda x: x * 2)(1.0)
+    assert (steps.n, steps.what) == (5, "calls of <lambda>")
+    steps.counts_calls = False
+    assert type(jit(double)) is type(jax.jit(double))
+
+
+def test_functions_of_one_factory_are_not_one_step(jit, steps):
+    first, second = [jit(lambda x, n=n: x * n) for n in range(2)]
+    for _ in range(5):
+        second(first(1.0))
+    assert steps.n == 5
+
+
+def test_calls_of_what_is_compiled_ahead_of_time(steps, monkeypatch):
+    kind = jax.stages.Compiled
+    monkeypatch.setattr(kind, "__call__", kind.__call__)  # which is put back
+    compiled = jax.jit(double).lower(1.0).compile()
+    _follow_compiled(kind, steps)
+    for _ in range(4):
+        assert compiled(2.0) == 4.0
+    assert (steps.n, steps.what) == (4, "calls of double")
 
 
 def test_an_error_of_the_function_leaves_the_count_as_it_was(jit, steps):

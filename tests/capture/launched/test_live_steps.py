@@ -69,3 +69,17 @@ def test_it_is_due_before_the_step():
         steps.begin_step()
         steps.end_step()
     assert due == [3]
+
+
+def test_within_a_window_the_step_stays_the_same_function(clock):
+    steps = LiveSteps(lambda: None)
+    disc, gen = functions("disc", "gen")
+    for number in range(30):
+        steps.holds_leader = number > 10
+        for _ in range(5):
+            call(steps, clock, disc, 0.1)
+        call(steps, clock, gen, 0.4 if number < 10 else 40.0)
+    assert (steps.n, steps.what) == (150, "calls of disc")
+    steps.holds_leader = False
+    call(steps, clock, gen, 0.0)
+    assert (steps.n, steps.what) == (31, "calls of gen")

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+import tfprof
 from tests.capture.launched import programs
 
 HOST = socket.gethostname()
@@ -110,6 +111,53 @@ def test_a_program_that_runs_op_by_op_is_captured_by_time(run):
     ran = run(programs.EAGER, "--after", "0.5s", "--for", "1s", overview=True)
     assert ran.code == 0 and len(ran.runs) == 1
     assert "no steps were found" in " ".join(ran.err.split()), ran.err
+
+
+@pytest.mark.jax
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_steps_after_a_long_set_up_are_captured_beside_it(run):
+    set_up = "import time; w.block_until_ready(); time.sleep(9)\nfor i in range(40)"
+    ran = run(programs.JAX.replace("for i in range(40)", set_up), "--run", "late")
+    assert [folder.name for folder in ran.runs] == ["late", "late_start"]
+    assert ran.steps(run=0) == WINDOW
+    with pytest.raises(tfprof.TfprofError, match="step"):
+        ran.steps(run=1)
+
+
+@pytest.mark.jax
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_one_call_that_has_all_steps_is_captured_by_time(run):
+    ran = run("""
+import jax, jax.numpy as jnp, time
+
+train = jax.jit(lambda x: jnp.tanh(x @ x))
+x = train(jnp.ones((100, 100)))
+end = time.monotonic() + 15
+while time.monotonic() < end:
+    jnp.tanh(x @ x).block_until_ready()
+    time.sleep(0.01)
+""")  # fmt: skip
+    assert [folder.name.rpartition("_")[2] for folder in ran.runs] == ["start"]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_sessions_of_tensorflow_1_are_captured(run):
+    ran = run("""
+import time
+import tensorflow as tf
+
+tf.compat.v1.disable_eager_execution()
+y = tf.matmul(tf.ones([50, 50]), tf.ones([50, 50]))
+end = time.monotonic() + 3
+with tf.compat.v1.Session() as session:
+    while time.monotonic() < end:
+        session.run(y)
+""", "--after", "0.5s", "--for", "1s")  # fmt: skip
+    assert len(ran.steps()) > 3
 
 
 @pytest.mark.tensorflow

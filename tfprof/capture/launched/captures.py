@@ -20,7 +20,8 @@ from tfprof.capture.launched.messages import Launch, why_nothing
 from tfprof.capture.launched.requests import Moments
 from tfprof.capture.launched.spec import AFTER_SECONDS, FIRST_STEP, N_STEPS, RunSpec
 from tfprof.capture.launched.state import State
-from tfprof.capture.termination import Termination
+from tfprof.capture.launched.stuck import StuckMain, end_process
+from tfprof.capture.termination import Termination, is_handled_here
 from tfprof.files.hooked_processes import start_ticks
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Captures:
         self._marks = CallMarks()
         self._moments = Moments(spec, launch.run)
         self._kept: KeptRuns | None = None
-        self._termination = Termination(self.end)
+        self._termination, self._stuck = Termination(self.end), StuckMain()
         if spec.steps is not None:
             first, last = spec.steps
             self._window = _Window(launch.run, first, last - first + 1, NEVER)
@@ -189,6 +190,8 @@ class Captures:
             if process.parent_process() is not None:
                 util.Finalize(None, self.end, exitpriority=0)
         self._termination.install()
+        if is_handled_here():
+            self._stuck.install()
 
     def _describe(self) -> None:
         try:
@@ -220,6 +223,7 @@ class Captures:
         with contextlib.suppress(ValueError):
             if getattr(signal.getsignal(signal.SIGTERM), "__self__", None) is self._termination:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._stuck.remove()
         inside.clear()
         self.steps.n, self.steps.first_at, self._began = 0, None, 0.0
         self._is_forked = True
@@ -320,8 +324,17 @@ class Captures:
             if self._spec.server:
                 self._serve()
             while not self._over.wait(_LOOK_SECONDS):
-                with self._lock, self._launch.going_on("a window is lost"):
-                    self._look(time.monotonic())
+                now = time.monotonic()
+                if self._stuck.is_due(now) and is_handled_here():
+                    self.end()
+                    end_process()
+                # Not for ever: the main thread may hold it in a call of C.
+                if self._lock.acquire(timeout=_LOOK_SECONDS):
+                    try:
+                        with self._launch.going_on("a window is lost"):
+                            self._look(now)
+                    finally:
+                        self._lock.release()
 
     def _serve(self) -> None:
         from tfprof.capture.serving import serve_until_another
