@@ -289,6 +289,16 @@ def test_a_clock_that_jumps():
     assert ring.n_jumps == 1
 
 
+def test_what_another_client_has_taken_is_no_jump_of_the_clock():
+    ring = Ring(60, 1 << 20)
+    start = 1_700_000_000 * S
+    ring.placed(Times(start, start + S), 5 * S, 6 * S)
+    begin, _ = ring.placed(Times(start + 4 * S, start + 6 * S), 6 * S, 11 * S)
+    assert (begin - start, ring.n_taken, ring.n_jumps) == (4 * S, 1, 0)
+    begin, _ = ring.placed(Times(start + 9 * S, start + 14 * S), 11 * S, 16 * S)  # 3 s ahead
+    assert (begin - start, ring.n_taken, ring.n_jumps) == (6 * S, 1, 1)
+
+
 def test_snapshots_become_one_capture(ring_of):
     ring = ring_of(60, 1 << 20)
     for number in range(3):

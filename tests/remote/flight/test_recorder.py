@@ -137,6 +137,19 @@ def test_another_recorder_is_left_alone(recorder, tmp_path):
         assert fake.is_on and "stop" not in fake.calls
 
 
+def test_another_recorder_that_ends_early_names_the_reason(recorder, tmp_path, monkeypatch):
+    fake = FakeSession()
+    with recorder(fake) as living:
+        (address,) = living.observed
+        monkeypatch.setattr(sessions, "LIVING_SECONDS", 30.0)
+        other = FlightRecorder(address, tmp_path)
+        threading.Timer(0.3, other.stop).start()
+        with other:
+            pass
+        [seen] = other.observed.values()
+        assert "another client has a session there" in seen.trouble and "stop" not in fake.calls
+
+
 def test_a_capture_of_another_client(recorder, tmp_path):
     fake = FakeSession(is_on=True)
     fake.get = lambda data, context: context.abort(grpc.StatusCode.NOT_FOUND, "none found")

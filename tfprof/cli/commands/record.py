@@ -136,7 +136,10 @@ def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) ->
         for address, seen in recorder.observed.items()
         if not seen.trouble
     ]
-    for remark in ["; ".join([f"recording; the last {keep} are kept", *ways]), *held, *remarks]:
+    begun = f"recording; the last {keep} are kept"
+    if not recorder.observed:
+        begun = f"no worker is listed yet; of those that come, the last {keep} are kept"
+    for remark in ["; ".join([begun, *ways]), *held, *remarks]:
         note(harmless(remark))
     return remarks
 

@@ -122,20 +122,31 @@ class Ring:
         self._held_ns: int | None = None
         self.n_bytes = self.program = 0
         self.from_ns: int | None = None
-        self.n_jumps = 0
+        self.n_jumps = self.n_taken = 0
         self.was_short = False
 
-    def placed(self, times: Times, monotonic_ns: int) -> tuple[int, int]:
+    def placed(
+        self, times: Times, monotonic_ns: int, arrived_ns: int | None = None
+    ) -> tuple[int, int]:
         """Begin and end of a snapshot on a monotonic axis.
 
         Args:
             times: Its times by the program's clock.
             monotonic_ns: When it began by our own monotonic clock.
+            arrived_ns: When it arrived; one that begins late and ends in time is what another
+                client has left.
         """
         if self._last is not None:
-            expected = self._last[0] + monotonic_ns - self._last[1]
-            if abs(times.start_ns + self._correction_ns - expected) > _JUMP_NS:
-                self._correction_ns = expected - times.start_ns
+            on_axis = self._last[0] - self._last[1]
+            late_ns = times.start_ns + self._correction_ns - (on_axis + monotonic_ns)
+            ends_in_time = arrived_ns is not None and (
+                times.stop_ns + self._correction_ns < on_axis + arrived_ns + _JUMP_NS // 2
+            )
+            if late_ns > _JUMP_NS and ends_in_time:
+                self.n_taken += 1
+                monotonic_ns += late_ns
+            elif abs(late_ns) > _JUMP_NS:
+                self._correction_ns -= late_ns
                 self.n_jumps += 1
         begin = times.start_ns + self._correction_ns
         self._last = (begin, monotonic_ns)

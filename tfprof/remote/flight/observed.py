@@ -59,7 +59,8 @@ class Observed:
 
     def __str__(self) -> str:
         if not self.n_snapshots:
-            return "nothing was recorded"
+            why = "" if self.trouble else ": recording ended before the first snapshot"
+            return f"nothing was recorded{why}"
         parts = [
             f"{self.percent:.1f} % of {self.seconds:.0f} s were observed, in {self.n_snapshots} "
             f"{self.unit}"

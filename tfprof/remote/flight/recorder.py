@@ -275,6 +275,11 @@ class FlightRecorder:
                             "the snapshots are too large")  # fmt: skip
             if worker.ring.n_jumps:
                 said.append(f"{worker.address}: its clock jumped; times of the run count on")
+            if worker.ring.n_taken:
+                said.append(f"{worker.address}: another client took what was recorded "
+                            f"{worker.ring.n_taken} times, so this recorder lacks it: a recorder "
+                            "that begins looks whether a session is abandoned, which takes its "
+                            "data")  # fmt: skip
         return said
 
     def events(self) -> Iterator[Saved]:

@@ -165,7 +165,12 @@ class Session:
         """
         if self._seconds_since_last() < LIVING_SECONDS:
             if self._stop.wait(LIVING_SECONDS):
-                raise ServerError("stopped", may_pass=False)
+                raise ServerError(
+                    f"another client has a session there, which may be abandoned: it takes "
+                    f"{LIVING_SECONDS:g} s to see that. Record for longer, or end that client",
+                    may_pass=False,
+                    code=TAKEN,
+                )
             if self._seconds_since_last() < _ALMOST * LIVING_SECONDS:
                 raise ServerError(
                     "another recorder is at work there, and a program has only one session at a "

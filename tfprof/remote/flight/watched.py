@@ -217,7 +217,10 @@ class WatchedWorker:
                     self._settings.say(f"{self.address}: {self._overhead}")
             self._record(session)
         except (ServerError, TfprofError) as error:
-            if not self._stop.is_set:
+            if self._stop.is_set:
+                if not self.has_begun and isinstance(error, ServerError) and error.code == TAKEN:
+                    self.trouble = str(error)
+            else:
                 self._code = error.code if isinstance(error, ServerError) else ""
                 hangs = self._code == "DEADLINE_EXCEEDED"
                 has_begun = self.has_begun and self._code != TAKEN
@@ -343,7 +346,7 @@ class WatchedWorker:
         if times is None:  # by our clock then
             passed_ns = time.monotonic_ns() - taken.begin_ns
             times = Times(time.time_ns() - passed_ns, time.time_ns())
-        begin_ns, end_ns = self.ring.placed(times, taken.begin_ns)
+        begin_ns, end_ns = self.ring.placed(times, taken.begin_ns, time.monotonic_ns())
         if taken.data and not is_damaged:
             self.ring.add(taken.data, begin_ns, end_ns)
         first = self._span_ns[0] if self._span_ns is not None else begin_ns

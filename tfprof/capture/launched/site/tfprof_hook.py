@@ -25,12 +25,13 @@ class _Watch:
         from typing import Any
 
         spec: Any = None
-        for finder in sys.meta_path:
+        finders: list[Any] = [*sys.meta_path]
+        for finder in finders:
             if finder is not _Watch and hasattr(finder, "find_spec"):
-                spec = finder.find_spec(name, path, target)  # type: ignore[arg-type]
+                spec = finder.find_spec(name, path, target)
                 if spec is not None:
                     break
-        loader = getattr(spec, "loader", None)
+        loader: Any = getattr(spec, "loader", None)
 
         def load(module: Any) -> None:
             vars(loader).pop("exec_module", None)
