@@ -289,7 +289,7 @@ def test_a_clock_that_jumps():
     assert ring.n_jumps == 1
 
 
-def test_what_another_client_has_taken_is_no_jump_of_the_clock():
+def test_data_of_another_client_are_not_a_jump_of_the_clock():
     ring = Ring(60, 1 << 20)
     start = 1_700_000_000 * S
     ring.placed(Times(start, start + S), 5 * S, 6 * S)

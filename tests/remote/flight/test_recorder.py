@@ -239,7 +239,7 @@ def test_a_program_that_ends_while_the_overhead_is_measured(fake_server, tmp_pat
 
 def test_nothing_was_recorded():
     assert str(Observed("continuous", 0, 0, 0, 0, 0, 0, 0, 0, 1, None, None, None, "")) == (
-        "nothing was recorded"
+        "nothing was recorded: recording ended before the first snapshot"
     )
 
 
