@@ -67,6 +67,11 @@ class Launched:
         """Number of processes that imported a framework."""
         return len(self._began)
 
+    @property
+    def has_said(self) -> bool:
+        """Whether a process has reported why something was not captured."""
+        return bool(self._said)
+
     def run(self, words: Sequence[str]) -> int:
         """Start the program, and wait for its end.
 

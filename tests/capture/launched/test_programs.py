@@ -4,7 +4,6 @@ import socket
 
 import pytest
 
-import tfprof
 from tests.capture.launched import programs
 
 HOST = socket.gethostname()
@@ -121,8 +120,7 @@ def test_steps_after_a_long_set_up_are_captured_beside_it(run):
     ran = run(programs.JAX.replace("for i in range(40)", set_up), "--run", "late")
     assert [folder.name for folder in ran.runs] == ["late", "late_start"]
     assert ran.steps(run=0) == WINDOW
-    with pytest.raises(tfprof.TfprofError, match="step"):
-        ran.steps(run=1)
+    assert ran.steps(run=1) == []
 
 
 @pytest.mark.jax
@@ -151,11 +149,12 @@ import time
 import tensorflow as tf
 
 tf.compat.v1.disable_eager_execution()
-y = tf.matmul(tf.ones([50, 50]), tf.ones([50, 50]))
+x = tf.compat.v1.placeholder(tf.float32, [50, 50])
+y = tf.tanh(tf.matmul(x, x))
 end = time.monotonic() + 3
 with tf.compat.v1.Session() as session:
     while time.monotonic() < end:
-        session.run(y)
+        session.run(y, {x: [[1.0] * 50] * 50})
 """, "--after", "0.5s", "--for", "1s")  # fmt: skip
     assert len(ran.steps()) > 3
 

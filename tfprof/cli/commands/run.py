@@ -92,7 +92,8 @@ def _report(launched: Launched, *, overview: bool) -> None:
              "interpreter that runs with -I, -E or -S, or with another environment, is not "
              "followed")  # fmt: skip
         return
-    for trouble in launched.lost():
+    lost = launched.lost()
+    for trouble in lost:
         note(harmless(trouble))
     launched.find_runs()
     runs = launched.runs
@@ -100,8 +101,9 @@ def _report(launched: Launched, *, overview: bool) -> None:
         note("nothing was captured")
         return
     if not runs:
+        why = "the reasons are above" if launched.has_said or lost else "they computed nothing"
         note(f"nothing was captured of {plural(launched.n_processes, 'process', 'processes')} with "
-             "TensorFlow or JAX; without a reason above, they computed nothing")  # fmt: skip
+             f"TensorFlow or JAX: {why}")  # fmt: skip
         return
     folder = _short(runs[-1])
     if overview and sys.stderr is not None:
