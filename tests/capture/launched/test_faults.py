@@ -239,6 +239,21 @@ def test_sigterm_saves_what_there_is_and_the_process_is_visible(start, tmp_path)
     assert "run: logs/plugins/profile/" in err and not state.exists()
 
 
+@pytest.mark.jax
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_no_thread_of_tfprof_lives_when_the_interpreter_ends(run):
+    """Python aborts the process for one that comes back from C++ then."""
+    ran = run("""
+import atexit, threading, time
+atexit.register(lambda: print([each.name for each in threading.enumerate()]))
+import jax
+jax.devices()
+time.sleep(0.12)  # its server starts now
+""")  # fmt: skip
+    assert ran.code == 0 and "tfprof-run" not in ran.out
+
+
 @posix
 @pytest.mark.jax
 @pytest.mark.slow

@@ -180,6 +180,9 @@ class Captures:
                 self._state.remove()
         finally:
             self._lock.release()
+        # Python ends threads that come back from C++ then, which aborts the process.
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_EXIT_SECONDS)
 
     def _begin_process(self) -> None:
         self._launch.tell(event="framework", framework=self._framework)
