@@ -75,7 +75,9 @@ def test_every_command_that_answers_writes_pages():
     assert without == WITHOUT_PAGES
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS) - WITHOUT_PAGES - {"checkpoint", "history", "shell"}))
+@pytest.mark.parametrize(
+    "command", sorted(set(COMMANDS) - WITHOUT_PAGES - {"checkpoint", "history", "shell"})
+)
 def test_the_page_of_a_command(call, tmp_path, command):
     page = page_of(call, tmp_path, command, *OF_MORE.get(command, ["--demo"]))
     assert page["title"]
