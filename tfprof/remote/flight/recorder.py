@@ -17,6 +17,7 @@ from tfprof.remote.flight.crew import Crew, none_recorded
 from tfprof.remote.flight.events import Event, Saved, with_ends
 from tfprof.remote.flight.limits import Limits
 from tfprof.remote.flight.observed import Observed
+from tfprof.remote.flight.remarks import remarks_on
 from tfprof.remote.flight.run_making import RunMaker, places
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
 from tfprof.remote.flight.step_range import StepRange, StepsAwaited
@@ -252,35 +253,7 @@ class FlightRecorder:
     @property
     def remarks(self) -> list[str]:
         """Remarks for users about the recording of the workers."""
-        said = []
-        for worker in self._workers:
-            if worker.has_begun and worker.observed.way == "captures":
-                said.append(f"{worker.address} has no continuous profiling: short captures follow "
-                            "each other, and what happens between them is lost")  # fmt: skip
-            if worker.has_cleared:
-                said.append(f"{worker.address} had a session of a recorder that is gone; it was "
-                            "ended")  # fmt: skip
-            if worker.n_unclear:
-                said.append(f"{worker.address}: of {worker.n_unclear} steps that snapshots have "
-                            "cut, or that ran while nothing was recorded, it is not known whether "
-                            "they were slow: the time between steps differs as much; mark them "
-                            "with tfprof.capture.step")  # fmt: skip
-            if worker.n_damaged:
-                said.append(f"{worker.address}: {worker.n_damaged} snapshots were damaged, and are "
-                            "not kept")  # fmt: skip
-            if not worker.has_begun and worker.trouble:
-                said.append(f"{worker.address} is not recorded: {worker.trouble}")
-            if worker.ring.was_short:
-                said.append(f"{worker.address}: less time is kept than requested, because "
-                            "the snapshots are too large")  # fmt: skip
-            if worker.ring.n_jumps:
-                said.append(f"{worker.address}: its clock jumped; times of the run count on")
-            if worker.ring.n_taken:
-                said.append(f"{worker.address}: another client took what was recorded "
-                            f"{worker.ring.n_taken} times, so this recorder lacks it: a recorder "
-                            "that begins looks whether a session is abandoned, which takes its "
-                            "data")  # fmt: skip
-        return said
+        return [text for worker in self._workers for text in remarks_on(worker)]
 
     def events(self) -> Iterator[Saved]:
         """Wait for events, and write a run for each.
