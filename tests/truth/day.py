@@ -209,18 +209,13 @@ def judged(folder: Path, day: list[Hour], events: list[dict], metrics: str) -> i
     hangs = [reason for reason in reasons if "Hang" in reason or "hang" in reason]
     is_hung = len(hangs) == 1 and "rank 3" in hangs[0] and "update_statistics" in hangs[0]
     rows.append(("hang of rank 3 in update_statistics", "; ".join(hangs) or "none", is_hung))
-    overview = [
-        tfprof("overview", str(event["folder"])).stdout.splitlines()[0]
+    overviews = [
+        tfprof("overview", str(event["folder"])).stdout
         for event in events
-        if "ang" in str(event["reason"]) and event["folder"]
+        if "Hang" in str(event["reason"]) and event["folder"]
     ]
-    rows.append(
-        (
-            "its overview",
-            overview[0] if overview else "none",
-            bool(overview) and "Hang" in overview[0],
-        )
-    )
+    first = " ".join(overviews[0].splitlines()[1:4]) if overviews else "none"
+    rows.append(("its overview", first, first.startswith("Hang of rank 3")))
     ends = [reason for reason in reasons if "ended" in reason]
     rows.append(("the end of a killed process", "; ".join(ends)[:300] or "none", bool(ends)))
     counted = re.findall(r"^tfprof_step_seconds_count\{.*\} (\d+)", metrics, re.MULTILINE)
