@@ -69,7 +69,6 @@ said = {
     "speedscope": b"".join(speedscope_chunks(stacks, "x")).decode(),
     "callgrind": b"".join(callgrind_chunks(stacks)).decode(),
     "manual pages": program_reference().version,
-    "site of the documentation": runpy.run_path(f"{root}/docs/conf.py")["release"],
     "kept answers": str(states_of_code()),
 }
 try:
@@ -77,6 +76,11 @@ try:
     said["requests of files"] = _web_options(1.0)["headers"]["User-Agent"]
 except ImportError:
     pass
+try:
+    said["site of the documentation"] = runpy.run_path(f"{root}/docs/conf.py")["release"]
+except ModuleNotFoundError as error:
+    if error.name != "sphinx":
+        raise
 try:
     from tfprof.cli.mcp.server import server_of
     said["assistants"] = server_of([]).version

@@ -1,0 +1,1 @@
+"""Formats of files, and inputs of them: a module for each family."""

@@ -1,0 +1,1 @@
+"""What is asked of a file: a module for each part of tfprof."""
