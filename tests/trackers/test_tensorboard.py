@@ -52,8 +52,9 @@ def test_the_report_lies_beside_them(tmp_path):
 
 
 def test_the_file_is_whole_and_holds_extreme_values():
-    data = scalar_events({"a/b": math.pi, "é": -0.0, "x": 3e38}, 1 << 40, 1.5)
+    data = scalar_events({"a/b": math.pi, "é": -0.0, "x": 3e38, "y": -1e39}, 1 << 40, 1.5)
     assert not read_events(data).damage
+    assert struct.pack("<f", -math.inf) in data
     assert struct.pack("<f", math.pi) in data
 
 

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from tfprof.captures.run.run import Run
 from tfprof.core.wire.varints import encode_varint, length_delimited, length_delimited_tag
 from tfprof.errors import InputError, UsageError
@@ -69,7 +71,8 @@ def scalar_events(values: Mapping[str, float], step: int, seconds: float) -> byt
     """The content of an event file: its version, and a summary with all values.
 
     Args:
-        values: Numbers by tag; TensorBoard keeps them in single precision.
+        values: Numbers by tag; TensorBoard keeps them in single precision, in which those beyond
+            3.4e38 are infinite.
         step: Their step.
         seconds: Their time, since 1970.
     """
@@ -77,12 +80,17 @@ def scalar_events(values: Mapping[str, float], step: int, seconds: float) -> byt
     scalars = b"".join(
         length_delimited(
             _VALUE,
-            length_delimited(_TAG, tag.encode()) + _SIMPLE_VALUE + struct.pack("<f", value),
+            length_delimited(_TAG, tag.encode()) + _SIMPLE_VALUE + _single(value),
         )
         for tag, value in values.items()
     )
     summary = head + _STEP + encode_varint(step) + length_delimited(_SUMMARY, scalars)
     return event_record(head + length_delimited(_FILE_VERSION, _VERSION)) + event_record(summary)
+
+
+def _single(value: float) -> bytes:
+    with np.errstate(over="ignore"):
+        return np.float32(value).astype("<f4").tobytes()
 
 
 def _file_name() -> str:
