@@ -7,6 +7,7 @@ import pytest
 
 import tfprof
 from tests.captures.tools.oracle import run_of
+from tests.full_disk import files_of_at_most
 from tfprof.errors import InputError, UsageError
 from tfprof.files.events import read_events
 from tfprof.insight.budgets.key_figures import key_figures
@@ -63,6 +64,10 @@ def test_where_nothing_can_be_written(tmp_path):
     run = run_of("cpu-jax-steps")
     with pytest.raises(InputError, match="tfprof: cannot be written"):
         tfprof.trackers.log_to_tensorboard(run, logdir=tmp_path, with_report=False)
+    full = tmp_path / "full"
+    with pytest.raises(InputError, match="cannot be written"), files_of_at_most(20):
+        tfprof.trackers.log_to_tensorboard(run, logdir=full, with_report=False)
+    assert [*(full / "tfprof").iterdir()] == []
     with pytest.raises(UsageError, match="s3"):
         tfprof.trackers.log_to_tensorboard(run, logdir="s3://bucket/logs")
     with pytest.raises(UsageError, match="step=-1 must be 0 or more"):

@@ -6,6 +6,7 @@ Fields of messages are those of ``tensorflow/core/util/event.proto`` and
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import struct
@@ -21,6 +22,7 @@ from tfprof.core.wire.varints import encode_varint, length_delimited, length_del
 from tfprof.errors import InputError, UsageError
 from tfprof.files.events import event_record
 from tfprof.files.local_folder import local_folder
+from tfprof.files.small_files import put
 from tfprof.trackers.content import key_values, report_of
 
 _VERSION: Final = b"brain.Event:2"
@@ -57,12 +59,15 @@ def log_to_tensorboard(
     folder = local_folder(logdir) / "tfprof"
     events = scalar_events(key_values(run), number, time.time())
     content = report_of(run) if with_report else ""
-    try:
+    if content:
+        put(folder / f"report_{number}.html", content.encode())
+    file = folder / _file_name()
+    try:  # under its own name at once, as TensorBoard reads whatever has such an ending
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / _file_name()).write_bytes(events)
-        if content:
-            (folder / f"report_{number}.html").write_text(content, encoding="utf-8")
+        file.write_bytes(events)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            file.unlink()
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return folder
 
