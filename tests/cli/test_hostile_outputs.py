@@ -110,6 +110,16 @@ def test_doctor_waits_for_no_pipe(call, tmp_path, place):
         assert "it is a pipe" in done.stdout
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links are for administrators there")
+def test_links_that_lead_to_each_other(call, capture, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for words in (["diff", "loop", capture], ["diff", capture, "loop/x"], ["history", "loop"]):
+        done = call(*(tmp_path / word if "loop" in str(word) else word for word in words))
+        assert done.exit_code == 3, done.output
+        assert "Too many levels" in done.stderr or "no such folder" in done.stderr
+    assert call("overview", capture, "-o", tmp_path / "loop").exit_code == 0
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another signal there")
 @pytest.mark.parametrize(
     "module", ["click", "tfprof.cli.registry", "tfprof.cli.commands.flops", "numpy"]

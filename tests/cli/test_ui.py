@@ -5,12 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import environment
 from tests.deadlines import next_line
-from tfprof.cli.commands.ui import has_display
+from tfprof.cli.commands.ui import has_display, holds_home
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
@@ -69,6 +70,18 @@ def test_what_it_refuses(call, words, code, message):
     done = call("ui", *words)
     assert (done.exit_code, done.stdout) == (code, "")
     assert message in done.stderr
+
+
+def test_source_lines_of_the_working_folder_unless_it_holds_the_home(monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "me")
+    assert not holds_home(tmp_path / "me" / "work")
+    assert holds_home(tmp_path / "me") and holds_home(tmp_path)
+
+    def unknown():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    assert holds_home(tmp_path)
 
 
 def test_a_port_that_is_in_use(call):

@@ -387,7 +387,7 @@ def _write(path: Path, chunks: Iterable[bytes], overwrite: bool) -> None:
         return
     import secrets  # not for what only reads
 
-    path = path.resolve()
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as stream:

@@ -14,7 +14,7 @@ from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import entries, is_folder, is_ordinary_file, state_of
 from tfprof.files.open import load_file
-from tfprof.files.remote.path import AnyPath, as_path, named
+from tfprof.files.remote.path import AnyPath, as_path, named, resolved
 from tfprof.files.run_folder import capture_files, host_name, run_files, runs
 from tfprof.inputs.opened import Opened, Watched
 from tfprof.inputs.resolve import (
@@ -253,7 +253,7 @@ def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
 
 
 def _folder_name(path: str | os.PathLike[str]) -> str:
-    return as_path(path).name or as_path(path).resolve().name or "run"
+    return as_path(path).name or resolved(path).name or "run"
 
 
 def with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:

@@ -45,7 +45,7 @@ from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import FileParts, file_parts, is_folder, opened, write_file
 from tfprof.files.local_folder import local_folder
-from tfprof.files.remote.path import as_path, is_remote, named
+from tfprof.files.remote.path import as_path, is_remote, named, resolved
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
 
@@ -408,7 +408,7 @@ def _paths(target: Path, run: str, hosts: Sequence[str]) -> list[Path]:
 
 
 def _check_target(path: Path, source: str | os.PathLike[str], *, overwrite: bool) -> None:
-    if path.exists() and path.resolve() == as_path(source).resolve():
+    if path.exists() and resolved(path) == resolved(source):
         raise UsageError(f"{path}: is the capture itself; name another place for its slice")
     if path.exists() and not overwrite:
         raise UsageError(f"{path}: exists already; --force overwrites it")

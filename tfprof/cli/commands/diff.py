@@ -23,7 +23,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
-from tfprof.files.remote.path import as_path
+from tfprof.files.remote.path import resolved
 
 if TYPE_CHECKING:
     from tfprof.insight.diff.side import Side
@@ -97,7 +97,7 @@ def run(
 
 def _names(before: str, after: str) -> tuple[str, str]:
     """The last parts of the paths that differ."""
-    one, other = as_path(before).resolve(), as_path(after).resolve()
+    one, other = resolved(before), resolved(after)
     for count in range(1, max(len(one.parts), len(other.parts)) + 1):
         names = "/".join(one.parts[-count:]), "/".join(other.parts[-count:])
         if names[0] != names[1]:

@@ -23,7 +23,7 @@ from tfprof.core.text.wording import plural
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.local_folder import local_folder
-from tfprof.files.remote.path import RemotePath, as_path
+from tfprof.files.remote.path import RemotePath, as_path, resolved
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
@@ -135,7 +135,7 @@ def _places(
         raise UsageError(
             f"{folders[0]}: its history is kept in a file of this machine; name it with --db FILE"
         )
-    folder = as_path(folders[0]).resolve()
+    folder = resolved(folders[0])
     if not folder.name:
         raise UsageError(f"{folders[0]}: has no folder above it; name the file with --db FILE")
     return str(folder.with_name(f"{folder.name}{_ENDING}")), folders

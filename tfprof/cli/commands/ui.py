@@ -36,7 +36,7 @@ def run(host: str, port: int, browser: bool | None, cache: bool, **params: Any) 
 
     require_web()
     inputs = from_params(SiteInputs, params)
-    if not inputs.sources and not Path.home().resolve().is_relative_to(Path.cwd()):
+    if not inputs.sources and not holds_home(Path.cwd()):
         inputs = replace(inputs, sources=(".",))
     runs = open_runs(inputs, read_hosts)
     listener = listening(host, port)
@@ -101,6 +101,14 @@ def _options() -> list[CommandOption]:
             help="Open the address in a browser. [default: if there is a display and a terminal]",
         ),
     ]  # fmt: skip
+
+
+def holds_home(folder: Path) -> bool:
+    """Whether a folder is the user's home or above it; also if the home is unknown."""
+    try:
+        return Path.home().resolve().is_relative_to(folder)
+    except RuntimeError:
+        return True
 
 
 command = Command(

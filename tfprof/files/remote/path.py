@@ -341,6 +341,16 @@ def as_path(path: str | os.PathLike[str]) -> AnyPath:
     return Path(url2pathname(url.path))
 
 
+def resolved(path: str | os.PathLike[str]) -> AnyPath:
+    """A path without links; errors as for ``as_path``.
+
+    Of links that lead to each other it keeps the name, where ``Path.resolve`` raises RuntimeError
+    before Python 3.13.
+    """
+    found = as_path(path)
+    return found if isinstance(found, RemotePath) else Path(os.path.realpath(found))
+
+
 def named(path: str | os.PathLike[str]) -> str:
     """A path as a text without secrets, from which it can be opened."""
     text = path if isinstance(path, RemotePath) else os.fspath(path)

@@ -15,7 +15,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
 from tfprof.captures.run.table import Table
 from tfprof.errors import UsageError
-from tfprof.files.remote.path import as_path
+from tfprof.files.remote.path import as_path, resolved
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profile_files import profiler_of
 from tfprof.inputs.profiler import Profiler
@@ -124,7 +124,7 @@ def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = o
     if isinstance(thing, Side):
         return thing
     if isinstance(thing, (str, os.PathLike)):
-        name = name or as_path(thing).resolve().name
+        name = name or resolved(thing).name
         inputs = resolve([thing])
         if inputs.captures:
             return side_of(read_run(inputs.paths), name)

@@ -18,7 +18,7 @@ from tfprof.captures.run.run import Run
 from tfprof.core.version import __version__
 from tfprof.errors import MalformedProfileError
 from tfprof.files.disk import files_below, is_folder, read_file, state_of, unreadable
-from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
+from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named, resolved
 from tfprof.files.run_folder import capture_files, runs
 from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.resolve import CAPTURES, resolve
@@ -141,7 +141,7 @@ def found_runs(paths: Sequence[str | os.PathLike[str]]) -> list[FoundRun]:
             ]
         else:
             files = tuple(capture_files(top) or files_below(one.path))
-            name = top.name or top.resolve().name
+            name = top.name or resolved(top).name
             found += [FoundRun(name, one.path, files)] if files else []
     return found
 
