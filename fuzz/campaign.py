@@ -17,14 +17,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # threads of this process would not be there in those it forks
 
 from fuzz.budget import Finding
-from fuzz.catalogue import formats, questions, questions_of
+from fuzz.catalogue import formats, questions_of
 from fuzz.inputs import CORPUS, Batch, Series
 from fuzz.ledger import ROOT, add_run
 from fuzz.reproducers import again, keep, known
