@@ -8,11 +8,12 @@ import random
 from fuzz.case import Format
 from tests.core.wire.random_messages import (
     MESSAGES,
-    length_delimited,
     mutated,
     odd_message,
     random_message,
     random_plan,
+    tag,
+    varint,
 )
 from tfprof.core.wire.plan import Plan
 
@@ -49,10 +50,11 @@ def _repeated(n_bytes: int) -> bytes:
 
 def _nested(n_bytes: int) -> bytes:
     """Messages in messages, which all have the field number 1."""
-    data = b""
-    for _ in range(min(n_bytes // 4, 20_000)):
-        data = length_delimited(1, data)
-    return b"\x06" + data
+    heads, inside = [], 0
+    while inside < n_bytes:
+        heads.append(tag(1, 2) + varint(inside))
+        inside += len(heads[-1])
+    return b"\x06" + b"".join(reversed(heads))
 
 
 FORMATS = (Format("wire", ".pb", _seeds, _changed, {"messages": _repeated, "nesting": _nested}),)
