@@ -15,9 +15,9 @@ from fuzz.workers import execute_alone, in_process
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.pool import is_repeated
 
-_SECONDS = 60
+_SECONDS = 120
 """For one finding, at most."""
-_BUDGET = BUDGET._replace(wall_s=2 * _SECONDS)
+_BUDGET = BUDGET._replace(wall_s=2.0 * _SECONDS)
 
 Fails = Callable[[bytes], bool]
 
@@ -25,9 +25,11 @@ Fails = Callable[[bytes], bool]
 def minimised(found: Finding, question: Question, form: Format) -> bytes:
     """A small input that the question fails on in the same way; the same one if none was found."""
     end = time.monotonic() + _SECONDS
-    small = in_process(_BUDGET, _smaller, question, form, found.data, found.kind, end)
-    if isinstance(small, bytes):
-        return small
+    if not found.is_death:
+        small = in_process(_BUDGET, _smaller, question, form, found.data, found.kind, end)
+        if isinstance(small, bytes):
+            return small
+    end = time.monotonic() + _SECONDS
 
     def fails(data: bytes) -> bool:  # each in a process of its own, which dies of it
         if time.monotonic() > end:
