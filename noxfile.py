@@ -88,15 +88,15 @@ RESOLUTIONS = {
 DEPENDENCY_TESTS = (
     # Each package, through what uses it.
     *("core/wire/test_messages.py", "core/wire/test_encode.py", "core/columns/test_arrow.py"),
-    *("cli/test_view.py", "cli/test_completion.py", "cli/test_progress.py", "cli/shell"),
-    *("cli/test_dot.py", "cli/mcp", "sql/test_database.py", "export/test_tables.py"),
+    *("cli/test_completion.py", "cli/test_progress.py", "cli/shell", "cli/test_dot.py"),
+    *("cli/mcp", "sql/test_database.py", "export/test_tables.py"),
     *("ui/web/test_guard.py", "ui/web/test_server.py", "ui/web/test_document_cache.py"),
     *("files/remote/test_fetch.py", "files/remote/test_path.py", "files/test_compression.py"),
     *("remote/discovery", "remote/test_capture.py", "remote/test_service_messages.py"),
     *("captures/hosts/test_dask_listeners.py", "captures/hosts/test_dask_engine.py"),
     *("doctor", "testing", "test_licences.py", "test_public_names.py"),
 )
-"""Where a release of a dependency may change what is tested; two minutes on an idle machine."""
+"""Where a release of a dependency may change what is tested."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -187,7 +187,14 @@ def dependencies(session: nox.Session, kind: str) -> None:
     session.install("uv")
     session.install("--no-deps", "-e", ".", env=UNBUILT)
     extras = PYPROJECT["project"]["optional-dependencies"]
-    others = {"tf", "gpu", "test", "docs", "oracle", "dev"}  # tf: nox -s tests; gpu: a machine has it
+    others = {
+        "tf",
+        "gpu",
+        "test",
+        "docs",
+        "oracle",
+        "dev",
+    }  # tf: nox -s tests; gpu: a machine has it
     wanted = {one for name, all_ in extras.items() if name not in others for one in all_}
     wanted |= set(PYPROJECT["project"]["dependencies"])
     uv = ("python", "-m", "uv", "pip", "install", "--quiet", "--only-binary", ":all:")
@@ -197,7 +204,9 @@ def dependencies(session: nox.Session, kind: str) -> None:
     session.run(*uv, *sorted(tools))
     session.run("python", ".ci/licences.py")
     marked = "not (tensorflow or jax or browser or readers or gym or documentation or thorough)"
-    session.run("pytest", *_chosen(session, marked, *DEPENDENCY_TESTS), env=UNBUILT)
+    # The lowest release of one package may use what is deprecated in another.
+    warnings = ("-W", "default::DeprecationWarning") if kind == "lowest" else ()
+    session.run("pytest", *_chosen(session, marked, *DEPENDENCY_TESTS), *warnings, env=UNBUILT)
 
 
 @nox.session
@@ -318,6 +327,7 @@ def release(session: nox.Session) -> None:
     ``-- --compiled-twice`` compares the bytes of compiled wheels, too, which takes a minute more.
     """
     session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
+    os.umask(0o022)  # the modes of files are part of an archive
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"

@@ -16,10 +16,10 @@ from importlib import metadata
 from packaging.requirements import Requirement
 
 NO_USERS = {"docs", "dev", "oracle", "test"}
-"""Extras for who works on tfprof."""
+"""Extras to work on tfprof."""
 PERMITTED = (
-    *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "HPND"),
-    *("ISC", "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib", "ZPL-2.1"),
+    *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT"),
+    *("MIT-0", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"),
 )
 OTHER_NAMES = {
     "3-Clause BSD License": "BSD-3-Clause",
@@ -37,7 +37,7 @@ OTHER_NAMES = {
 """What metadata of before PEP 639 writes for an identifier of SPDX."""
 NAMED = {
     "cupti-python": "NVIDIA's own; only 'tfprof[gpu]' installs it, from NVIDIA (docs/adr/0011)",
-    "namex": "not in its metadata; Apache-2.0 as Keras, whose authors publish it, and which needs it",
+    "namex": "not in its metadata; Keras needs it, whose authors publish it under Apache-2.0",
     "nvidia-cuda-cupti": "NVIDIA's own; cupti-python needs it",
 }
 """Packages without a permitted licence, each with the reason for which it may be needed."""
@@ -47,7 +47,7 @@ def licence_of(package: metadata.PackageMetadata) -> str:
     """An expression of SPDX, or what the metadata has instead; empty if it has nothing."""
     classifiers = package.get_all("Classifier") or []
     named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License :: ")]
-    texts = [text for text in (package["License-Expression"], package["License"]) if text]
+    texts = [text for text in map(package.get, ("License-Expression", "License")) if text]
     short = [text for text in texts if len(text) < 80 and "\n" not in text]
     found = short[:1] or [name for name in named if name != "OSI Approved"]
     return " AND ".join(OTHER_NAMES.get(text, text) for text in found)

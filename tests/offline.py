@@ -30,9 +30,10 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 def has_namespaces() -> bool:
     """Whether this user may make network namespaces."""
-    return shutil.which(NAMESPACE[0]) is not None and not subprocess.run(
-        [*NAMESPACE, "true"], capture_output=True, check=False
-    ).returncode
+    return (
+        shutil.which(NAMESPACE[0]) is not None
+        and not subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode
+    )
 
 
 def is_local(host: object) -> bool:
@@ -40,13 +41,15 @@ def is_local(host: object) -> bool:
     if host in (None, "", b"", "localhost", b"localhost", socket.gethostname()):
         return True
     try:
-        return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else str(host)).is_loopback
+        return ipaddress.ip_address(
+            host.decode() if isinstance(host, bytes) else str(host)
+        ).is_loopback
     except ValueError:
         return False
 
 
 def listen(attempts: list[str]) -> None:
-    """Collect what this process wants to reach from now on; no hook can be removed."""
+    """Collect what this process tries to reach from now on; no hook can be removed."""
 
     def heard(event: str, values: tuple[object, ...]) -> None:
         if event in ("socket.getaddrinfo", "socket.gethostbyname") and not is_local(values[0]):
@@ -62,7 +65,9 @@ def listen(attempts: list[str]) -> None:
 def sent() -> dict[str, int]:
     """What the kernel could not send from this namespace, as there is no way out of it."""
     heads, values = [
-        line.split() for line in Path("/proc/net/snmp").read_text().splitlines() if line[:3] == "Ip:"
+        line.split()
+        for line in Path("/proc/net/snmp").read_text().splitlines()
+        if line[:3] == "Ip:"
     ]
     found = dict(zip(heads, values, strict=True))
     six = dict(line.split() for line in Path("/proc/net/snmp6").read_text().splitlines())

@@ -15,12 +15,25 @@ FOLDERS = (
     *("protos", "tests", "tfprof"),
 )
 WRITTEN = {
-    *(".css", ".fish", ".html", ".js", ".md", ".mjs", ".pxi", ".py", ".pyi", ".pyx", ".sh", ".toml"),
+    *(
+        ".css",
+        ".fish",
+        ".html",
+        ".js",
+        ".md",
+        ".mjs",
+        ".pxi",
+        ".py",
+        ".pyi",
+        ".pyx",
+        ".sh",
+        ".toml",
+    ),
     *(".ts", ".typed", ".yaml", ".yml"),
 }
 """Sources, which are ours unless they name another author."""
 BUILT = {".c", ".pyd", ".so", ".pyc"}
-OURS = {".ci/run", "packaging/Containerfile", "tfprof/cli/completion/*"}
+OURS = {".ci/run", ".ci/big_endian", "packaging/Containerfile", "tfprof/cli/completion/*"}
 """Sources without such a suffix."""
 FOREIGN = re.compile(
     r"copyright \(c\)|©|\bSPDX-License-Identifier\b|@licen[cs]e\b|licen[cs]ed under", re.IGNORECASE
@@ -33,7 +46,9 @@ pytestmark = pytest.mark.one_engine
 
 def rows():
     """Patterns of the page's first table, and their licences."""
-    table = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    table = re.findall(
+        r"^\| `([^`]+)` \| (.+?) \| (.+?) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
     return {pattern: licence for pattern, _, licence in table if "/" in pattern}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tfprof
 from tests.doc_pages import ROOT, page_commands
-from tests.offline import ATTEMPT, INSIDE, has_namespaces
+from tests.offline import ATTEMPT, has_namespaces
 
 pytestmark = pytest.mark.one_engine
 
@@ -33,11 +33,11 @@ def offline(module, *arguments, folder, **environment):
     )  # fmt: skip
 
 
+TRY = "import socket, subprocess\ntry: {}\nexcept OSError: pass\n"
 REACHING = {
-    "by_python": "import socket\ntry: socket.create_connection(('198.51.100.1', 80), 1)\nexcept OSError: pass",
-    "by_name": "import socket\ntry: socket.getaddrinfo('tfprof.invalid', 80)\nexcept OSError: pass",
-    "by_others": "import subprocess\n"
-    "subprocess.run(['bash', '-c', 'exec 3<>/dev/udp/198.51.100.1/53'], capture_output=True)",
+    "by_python": TRY.format("socket.create_connection(('198.51.100.1', 80), 1)"),
+    "by_name": TRY.format("socket.getaddrinfo('tfprof.invalid', 80)"),
+    "by_others": TRY.format("subprocess.run(['bash', '-c', 'exec 3<>/dev/udp/198.51.100.1/53'])"),
 }
 LOCAL = """
 import socket
