@@ -142,7 +142,7 @@ def _sizes() -> Iterator[int]:
 def _checked(
     form: Format, what: str, question: Question, measures: list[Measure], data: bytes
 ) -> Curve:
-    """The curve with its finding, after a second look if it is steep: other programs may be running."""
+    """The curve with its finding; what is steep is measured twice, as other programs may be running."""
     curve = Curve(form.name, what, question.name, measures)
     if not _steep(curve):
         return curve
