@@ -13,7 +13,7 @@ import fuzz.questions
 from fuzz.case import Format, Question
 
 LEARNED = "fuzz-inputs"
-"""The folder of inputs that coverage has found, one for each format; below the working directory."""
+"""The folder for inputs that coverage has found, one for each format."""
 
 
 @functools.cache
