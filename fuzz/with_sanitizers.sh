@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Build the extension with the address and undefined-behaviour sanitizers in a folder of its own,
-# and run the driver on it. What follows the script's name goes to the driver; paths are absolute.
+# and run the campaign on it. What follows the script's name goes to the campaign; paths are absolute.
 # Needs gcc, and a Python with tfprof's dependencies and Cython: PYTHON names it.
 set -euo pipefail
 
@@ -24,5 +24,4 @@ export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=lib
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc
 export FUZZ_SLOWNESS="${FUZZ_SLOWNESS:-20}"
-findings="${FINDINGS:-$root/fuzz-findings}"
-"$python" -m fuzz.fuzz_readers --findings "$findings" "$@"
+"$python" -m fuzz.campaign --findings "${FINDINGS:-$root/fuzz/corpus}" "$@"
