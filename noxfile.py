@@ -238,7 +238,7 @@ def pages(session: nox.Session) -> None:
 
 @nox.session
 def campaign(session: nox.Session) -> None:
-    """Odd and damaged files of every format, put to every question: 2000 times, or ``--hours N``."""
+    """Odd and damaged files of all formats for all questions: 2000 times, or ``--hours N``."""
     session.install("-e", ".[test]", env=BUILT)
     if "--hours" in session.posargs:
         # For executions guided by coverage; there is a wheel for some versions of Python.

@@ -43,7 +43,7 @@ def main() -> int:
         for form in formats().values():
             print(form.name, *(f"    {one.name}" for one in questions_of(form)), sep="\n")
         return 0
-    if options.again:
+    if options.again is not None:
         found = list(again(options.again))
         for one in found:
             print(f"{one.format}: {one.question}: {one.kind}\n{one.detail}\n")
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--hours", type=float, help="how long it runs")
     length.add_argument("--count", type=int, default=2000, help="random executions, and no more")
-    length.add_argument("--again", type=Path, nargs="+", help="reproducers, by path")
+    length.add_argument("--again", type=Path, nargs="*", help="reproducers, by path")
     length.add_argument("--list", action="store_true", help="formats and their questions")
     ways = parser.add_argument("--ways", nargs="+", default=list(_SHARES), choices=list(_SHARES))
     ways.help = "with --hours: random executions, guided by coverage, growth"
