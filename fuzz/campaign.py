@@ -156,7 +156,7 @@ class _Campaign:
             print(f"again: {found.format}: {found.question}: {found.kind}", flush=True)
             return
         text = f"{found.format}: {found.question}: {found.kind}\n{found.detail}"
-        # What grows is made again by its name; nobody wants it among small inputs.
+        # What grows is made again by its name, and is not small.
         kept = f"\nkept in {keep(found, self._options.findings)}\n" if is_small else ""
         print(text, kept, flush=True)
 

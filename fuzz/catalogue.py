@@ -41,7 +41,7 @@ def questions() -> dict[str, Question]:
 
 
 def questions_of(form: Format, only: str = "") -> list[Question]:
-    """What is asked about a format.
+    """The questions that take a format.
 
     Args:
         form: The format.

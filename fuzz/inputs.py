@@ -126,7 +126,7 @@ def _made(chance: random.Random, form: Format, seeds: Sequence[bytes]) -> Iterat
 
 
 def _hostile(chance: random.Random, form: Format, whole: bytes) -> bytes | None:
-    """The same message with hostile values; None if the bytes are no message of the format."""
+    """The same message with hostile values; None for other bytes than a message."""
     if form.message is None:
         return None
     try:
