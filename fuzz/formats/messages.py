@@ -8,8 +8,10 @@ at their bounds, a submessage that is none, a list that is far longer than it sh
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+from google.protobuf.message import DecodeError
 
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.pool import is_repeated
@@ -255,3 +257,21 @@ def _repeat(chance: random.Random, place: Place) -> None:
         held.extend(map(str, range(most // 7)))
     else:
         held.extend([value] * (most // size))
+
+
+def changed_message(name: str) -> Callable[[random.Random, bytes], bytes]:
+    """Makes messages of a type with a hostile value; bytes that are none stay as they are.
+
+    Args:
+        name: The type, as ``tfprof.core.wire.messages`` has it.
+    """
+    message_type = getattr(pb, name)
+
+    def changed(chance: random.Random, data: bytes) -> bytes:
+        try:
+            message = message_type.FromString(data)
+        except (DecodeError, RuntimeWarning):
+            return data
+        return with_hostile_value(chance, message)
+
+    return changed
