@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 from fuzz.hostile import odd_text
@@ -96,7 +97,7 @@ def _is_cyclic(content: Any) -> bool:
 
 
 def _odd(chance: random.Random) -> Any:
-    return odd_text(chance) if chance.random() < 0.25 else chance.choice(_ODD)
+    return odd_text(chance) if chance.random() < 0.25 else deepcopy(chance.choice(_ODD))
 
 
 def _written(chance: random.Random, content: Any) -> bytes:

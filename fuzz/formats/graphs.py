@@ -14,7 +14,7 @@ from fuzz.case import Format
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.growing_graphs import GROWING
 from fuzz.formats.messages import changed_message, field_of
-from fuzz.hostile import odd_text, with_hostile_value
+from fuzz.hostile import odd_text
 from tests.graphs.interpreter import programs
 from tests.graphs.interpreter.control_flow import conditional, loop
 from tests.graphs.interpreter.while_loops import body, condition
@@ -89,8 +89,6 @@ def changed_graph(chance: random.Random, data: bytes) -> bytes:
         graph = pb.GraphDef.FromString(data)
     except (DecodeError, RuntimeWarning):
         return data
-    if chance.random() < 0.25:
-        return with_hostile_value(chance, graph)
     for _ in range(chance.choice((1, 1, 2, 4, 12))):
         chance.choice(_CHANGES)(chance, graph)
     return bytes(graph.SerializePartialToString())
@@ -290,8 +288,6 @@ def _changed_meta_graph(chance: random.Random, data: bytes) -> bytes:
         meta = pb.MetaGraphDef.FromString(data)
     except (DecodeError, RuntimeWarning):
         return data
-    if chance.random() < 0.5:
-        return with_hostile_value(chance, meta)
     graph = changed_graph(chance, meta.graph_def.SerializePartialToString())
     meta.ClearField("graph_def")
     return bytes(meta.SerializePartialToString()) + field_of(2, graph)
@@ -327,7 +323,7 @@ def _changed_saved_model(chance: random.Random, data: bytes) -> bytes:
 
 
 FORMATS = (
-    Format("graph", ".pb", graph_seeds, changed_graph, GROWING),
+    Format("graph", ".pb", graph_seeds, changed_graph, GROWING, "GraphDef"),
     Format(
         "graph_text", ".pbtxt", lambda: [as_text("GraphDef", one) for one in graph_seeds()],
         _changed_text,
@@ -346,7 +342,7 @@ FORMATS = (
         "objects": lambda n: _objects(n // 40, lambda place: place),
         "objects in a row": lambda n: _objects(n // 40, lambda place: place + 1),
         "collections": lambda n: _collections(n),
-    }),
+    }, "MetaGraphDef"),
     Format("saved_model", ".folder", _saved_models, _changed_saved_model, {
         "meta graphs": lambda n: packed({"saved_model.pb": pb.SavedModel(
             meta_graphs=[pb.MetaGraphDef.FromString(_meta_graphs()[1])] * (n // 1200)
