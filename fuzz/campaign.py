@@ -13,25 +13,29 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import random
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # threads of this process would not be there in those it forks
 
 from fuzz.budget import Finding
-from fuzz.catalogue import formats, questions, questions_of
+from fuzz.catalogue import formats, questions_of
+from fuzz.growth import HEAD, curves
 from fuzz.inputs import CORPUS, Batch, Series
 from fuzz.ledger import ROOT, add_run
 from fuzz.reproducers import again, keep, known
 from fuzz.workers import Done, Workers
 
-_TOLD_S = 60
+_PRINTED_S = 60
 """Between two lines about the progress."""
+_OF_GROWTH = 0.25
+"""Share of the hours for growth."""
 
 
 def main() -> int:
@@ -61,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--hours", type=float, help="how long it runs")
     length.add_argument("--count", type=int, default=2000, help="how many executions it makes")
+    length.add_argument("--growth", action="store_true", help="only growth, of all or of --only")
     length.add_argument("--again", type=Path, nargs="+", help="reproducers, by path")
     length.add_argument("--list", action="store_true", help="formats and their questions")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
@@ -83,6 +88,11 @@ class _Campaign:
     def run(self) -> None:
         """Execute until the count or the time is reached."""
         hours = self._options.hours
+        if self._options.growth:
+            self._grow(float("inf"))
+            return
+        if hours:
+            self._grow(self._began + _OF_GROWTH * hours * 3600)
         batches = self._series.batches(None if hours else self._options.count)
         if hours:
             batches = _until(batches, self._began + hours * 3600)
@@ -95,13 +105,29 @@ class _Campaign:
                     self._counts[batch.part, batch.format] += result.n_executions
                 else:
                     self._keep(result)
-                if time.monotonic() - printed > _TOLD_S:
+                if time.monotonic() - printed > _PRINTED_S:
                     printed = time.monotonic()
                     self._print()
         finally:
             workers.close()
 
-    def _keep(self, found: Finding) -> None:
+    def _grow(self, end: float) -> None:
+        """Measure growth in an order of this seed, until a moment in s of the monotonic clock."""
+        pairs = [(form, what) for form in formats().values() for what in form.growing]
+        random.Random(self._options.seed).shuffle(pairs)
+        print(HEAD)
+        for form, what in pairs:
+            asked = questions_of(form, self._options.only)
+            random.Random(f"{self._options.seed}/{form.name}/{what}").shuffle(asked)
+            for curve in curves(form, what, asked) if asked else ():
+                print(curve, flush=True)
+                self._counts["growth", form.name] += len(curve.measures)
+                if curve.finding is not None:
+                    self._keep(curve.finding, is_small=False)
+                if time.monotonic() > end:
+                    return
+
+    def _keep(self, found: Finding, *, is_small: bool = True) -> None:
         key = found.format, found.name
         if key in self._found:
             return
@@ -109,9 +135,10 @@ class _Campaign:
         if key in self._known:
             print(f"again: {found.format}: {found.question}: {found.kind}", flush=True)
             return
-        path = keep(found, self._options.findings)
-        print(f"{found.format}: {found.question}: {found.kind}\n{found.detail}\nkept in {path}\n")
-        sys.stdout.flush()
+        text = f"{found.format}: {found.question}: {found.kind}\n{found.detail}"
+        # What grows is made again by its name; nobody wants it among small inputs.
+        kept = f"\nkept in {keep(found, self._options.findings)}\n" if is_small else ""
+        print(text, kept, flush=True)
 
     def end(self) -> int:
         """Print what came of it, and add it to the ledger; the exit code."""

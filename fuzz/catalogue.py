@@ -19,7 +19,9 @@ LEARNED = "fuzz-inputs"
 @functools.cache
 def formats() -> dict[str, Format]:
     """Formats by name."""
-    return {one.name: one for module in _modules(fuzz.formats) for one in getattr(module, "FORMATS", ())}
+    return {
+        one.name: one for module in _modules(fuzz.formats) for one in getattr(module, "FORMATS", ())
+    }
 
 
 @functools.cache

@@ -24,7 +24,7 @@ BATCH = 500
 """Executions of a batch."""
 SHARES = {"wire": 2000, "readers": 600, "engines": 10, "tools": 10}
 """How often a part comes up; all others have a share of 1. Readers answer in microseconds."""
-_DAMAGED = 12
+_DAMAGED = 4
 """Inputs with damaged bytes that are made of one whole input."""
 _DAMAGED_BYTES = 1 << 16
 _ASKED = 8

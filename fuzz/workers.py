@@ -129,9 +129,7 @@ class _Worker:
             raise RuntimeError(f"a worker died outside of executions: {self._process.exitcode}")
         data = self._state[_HEAD.size : _HEAD.size + n_bytes]
         asked = next(
-            one
-            for at, (_, one) in enumerate(self._series.executions(batch))
-            if at == position
+            one for at, (_, one) in enumerate(self._series.executions(batch)) if at == position
         )
         yield of_death(asked.name, self._process.exitcode)._replace(format=batch.format, data=data)
         done = Done(batch, position + 1 - self._skipped)
@@ -183,7 +181,7 @@ def _work(folder: Path, state: mmap.mmap, connection: Connection, series: Series
                 found = jail.execute(question, form, data)
                 if found is not None:
                     connection.send(found)
-            _HEAD.pack_into(state, 0, -1, 0.0, 0)
+            _HEAD.pack_into(state, 0, -1, time.monotonic(), 0)
             connection.send(Done(batch, batch.size - skipped))
     except (EOFError, KeyboardInterrupt):
         return

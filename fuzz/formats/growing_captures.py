@@ -122,7 +122,9 @@ def _one_name(n_bytes: int) -> bytes:
 
 
 def _one_stat(n_bytes: int) -> bytes:
-    return xspace(host(line(event("f", 0, 9, long_name="a=b," * (n_bytes // 4))))).SerializeToString()
+    return xspace(
+        host(line(event("f", 0, 9, long_name="a=b," * (n_bytes // 4))))
+    ).SerializeToString()
 
 
 def _empty_events(n_bytes: int) -> bytes:
@@ -223,7 +225,9 @@ def _deep_shape(n_bytes: int) -> bytes:
     proto = hlo_programs.program("main", main=[hlo_programs.op("p", "parameter", "f32[4]")])
     shape = proto.hlo_module.computations[0].instructions[0].shape
     shape.Clear()
-    shape.MergeFromString(varint(2 << 3) + varint(13) + length_delimited(4, deep) * (n_bytes // 600))
+    shape.MergeFromString(
+        varint(2 << 3) + varint(13) + length_delimited(4, deep) * (n_bytes // 600)
+    )
     return bytes(proto.SerializeToString())
 
 

@@ -116,5 +116,3 @@ def _some_event(chance: random.Random, one: pb.XPlane) -> Any:
 def _some_entry(chance: random.Random, one: pb.XPlane) -> Any:
     keys = list(one.event_metadata)
     return one.event_metadata[chance.choice(keys)] if keys else None
-
-
