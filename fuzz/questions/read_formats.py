@@ -32,7 +32,6 @@ from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.sniff import Format, advice, check_expected, packed_format, sniff
 from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.graphs.read.graphdef import read_graph
-from tfprof.graphs.read.program import read_program
 from tfprof.insight.budgets import quantities
 from tfprof.insight.budgets.budget import budget_of
 from tfprof.options.lists import joined_list, split_list
@@ -194,7 +193,6 @@ def _bytes(name: str, formats: frozenset[str], ask: Callable[[bytes], object]) -
 
 QUESTIONS = (
     _bytes("read graph", GRAPHS, read_graph),
-    _bytes("read program", GRAPHS, read_program),
     _bytes("read run metadata", frozenset({"run_metadata"}), _run),
     _bytes("read op log", frozenset({"op_log"}), read_op_log),
     _bytes("read profile", frozenset({"profile"}), _profile),
