@@ -49,6 +49,7 @@ class Finding(NamedTuple):
         detail: For people.
         format: The format's name.
         data: The input.
+        is_death: Whether the process ended by it.
     """
 
     question: str
@@ -56,6 +57,7 @@ class Finding(NamedTuple):
     detail: str
     format: str = ""
     data: bytes = b""
+    is_death: bool = False
 
     @property
     def name(self) -> str:

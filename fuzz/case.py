@@ -30,7 +30,7 @@ class Format(NamedTuple):
     message: str | None = None
     """Of files that are one protobuf message: its name in ``tfprof/core/wire/messages.py``.
 
-    Such files also get hostile values (``hostile.py``), and reproducers lose whole fields.
+    Such files also get hostile values (``formats/messages.py``), and reproducers lose whole fields.
     """
 
 

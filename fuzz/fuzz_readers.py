@@ -120,7 +120,7 @@ class _Driver:
         """The message of an input with hostile values; None if it is not a message."""
         from google.protobuf.message import DecodeError
 
-        from fuzz.hostile import with_hostile_value
+        from fuzz.formats.messages import with_hostile_value
         from fuzz.targets import MESSAGES, TARGETS
         from tfprof.core.wire import messages as pb
 

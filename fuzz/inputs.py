@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from fuzz.case import Format, Question
 from fuzz.catalogue import LEARNED, formats, questions_of
-from fuzz.hostile import with_hostile_value
+from fuzz.formats.messages import with_hostile_value
 from tests.core.wire.random_messages import mutated
 from tfprof.core.wire import messages as pb
 

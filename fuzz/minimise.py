@@ -8,14 +8,16 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from fuzz.budget import Finding
+from fuzz.budget import BUDGET, Finding
 from fuzz.case import Format, Question
-from fuzz.workers import execute_alone
+from fuzz.jail import Jail
+from fuzz.workers import execute_alone, in_process
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.pool import is_repeated
 
-_SECONDS = 60
+_SECONDS = 120
 """For one finding, at most."""
+_BUDGET = BUDGET._replace(wall_s=2.0 * _SECONDS)
 
 Fails = Callable[[bytes], bool]
 
@@ -23,16 +25,38 @@ Fails = Callable[[bytes], bool]
 def minimised(found: Finding, question: Question, form: Format) -> bytes:
     """A small input that the question fails on in the same way; the same one if none was found."""
     end = time.monotonic() + _SECONDS
+    if not found.is_death:
+        small = in_process(_BUDGET, _smaller, question, form, found.data, found.kind, end)
+        if isinstance(small, bytes):
+            return small
+    end = time.monotonic() + _SECONDS
 
-    def fails(data: bytes) -> bool:
+    def fails(data: bytes) -> bool:  # each in a process of its own, which dies of it
         if time.monotonic() > end:
             return False
         other = execute_alone(question, form, data)
         return other is not None and other.kind == found.kind
 
-    if not fails(found.data):
-        return found.data
-    data = found.data
+    return _without(found.data, form, fails)
+
+
+def _smaller(
+    jail: Jail, question: Question, form: Format, data: bytes, kind: str, end: float
+) -> bytes:
+    jail.warm(question, form)
+
+    def fails(data: bytes) -> bool:
+        if time.monotonic() > end:
+            return False
+        other = jail.execute(question, form, data)
+        return other is not None and other.kind == kind
+
+    return _without(data, form, fails)
+
+
+def _without(data: bytes, form: Format, fails: Fails) -> bytes:
+    if not fails(data):
+        return data
     if form.message is not None:
         data = without_fields(data, form.message, fails)
     return without_bytes(data, fails)
@@ -65,12 +89,12 @@ def without_fields(data: bytes, name: str, fails: Fails) -> bytes:
     while level:
         for owner in level:
             for field, _ in owner.ListFields():
-                whole = _without(message, owner, field, whole, fails)
+                whole = _without_field(message, owner, field, whole, fails)
         level = [one for owner in level for one in _submessages(owner)]
     return bytes(whole)
 
 
-def _without(message: Any, owner: Any, field: Any, whole: bytes, fails: Fails) -> bytes:
+def _without_field(message: Any, owner: Any, field: Any, whole: bytes, fails: Fails) -> bytes:
     """Leave out one field, or pieces of it."""
     before = type(owner)()
     before.CopyFrom(owner)

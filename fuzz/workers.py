@@ -159,7 +159,7 @@ def of_death(question: str, exit_code: int | None) -> Finding:
         what = _DEATHS.get(signal.Signals(number), f"crash {signal.Signals(number).name}")
     else:
         what = f"exit {exit_code}"
-    return Finding(question, what, f"the process died: {what}")
+    return Finding(question, what, f"the process died: {what}", is_death=True)
 
 
 def _work(folder: Path, state: mmap.mmap, connection: Connection, series: Series) -> None:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from fuzz.case import Format
 from fuzz.formats.folders import packed, unpacked
-from fuzz.hostile import odd_text, with_hostile_value
+from fuzz.formats.messages import odd_text, with_hostile_value
 from tests.files.checkpoint.tables import entry, literal, strings, table, varint
 from tfprof.core.wire import messages as pb
 from tfprof.errors import TfprofError

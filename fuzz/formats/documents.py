@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from fuzz.hostile import odd_text
+from fuzz.formats.messages import odd_text
 
 _ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**300,

@@ -13,8 +13,8 @@ from google.protobuf.message import DecodeError
 from fuzz.case import Format
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.growing_graphs import GROWING
-from fuzz.formats.messages import changed_message, field_of
-from fuzz.hostile import odd_text
+from fuzz.formats.changed_messages import changed_message, field_of
+from fuzz.formats.messages import odd_text
 from tests.graphs.interpreter import programs
 from tests.graphs.interpreter.control_flow import conditional, loop
 from tests.graphs.interpreter.while_loops import body, condition

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from fuzz.case import Format
 from fuzz.formats.documents import changed_json, changed_lines
-from fuzz.hostile import odd_text
+from fuzz.formats.messages import odd_text
 from tests.files.stack_files import SPEEDSCOPE, go_profile
 from tfprof.core.wire import messages as pb
 from tfprof.export.pprof import pprof_chunks

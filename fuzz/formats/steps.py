@@ -13,8 +13,8 @@ import tfprof
 from fuzz.case import Format
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.graphs import changed_graph
-from fuzz.formats.messages import changed_message
-from fuzz.hostile import odd_text, with_hostile_value
+from fuzz.formats.changed_messages import changed_message
+from fuzz.formats.messages import odd_text, with_hostile_value
 from tests.files.event_files import event_file, graph_event, meta_graph_event, record, run_event
 from tests.oracle.cases import AddStep, random_session
 from tfprof.core.wire import messages as pb

@@ -9,7 +9,7 @@ from functools import partial
 
 from fuzz.case import Format
 from fuzz.formats.documents import changed_json, changed_lines
-from fuzz.hostile import odd_text
+from fuzz.formats.messages import odd_text
 from tfprof.options.spec import ORDER_BY, SELECT
 
 _BUDGETS = (

@@ -159,7 +159,6 @@ QUESTIONS = (
             "export FILE --table ops --format csv",
             "convert FILE written.pftrace",
             "convert FILE written.txt",
-            "query FILE --tables",
             "whatif FILE",
             "check FILE --write-budget written.toml",
             "tools FILE",
