@@ -10,6 +10,8 @@ from functools import partial
 from fuzz.case import Format
 from fuzz.formats.documents import changed_json, changed_lines
 from fuzz.formats.messages import odd_text
+from tfprof.captures.run.hang_record import Frame, Hang, Rank, Thread
+from tfprof.remote.flight.retention import WRITER
 from tfprof.options.spec import ORDER_BY, SELECT
 
 _BUDGETS = (
@@ -127,28 +129,29 @@ def _log_word(chance: random.Random) -> str:
 
 # Records that tfprof itself has written
 
+_MAIN = Thread("MainThread", (Frame("f", "a.py", 3), Frame("main", "a.py", 9)), is_main=True)
+_HANG = Hang(
+    time=1.7e9, since=1.69e9, usual_seconds=2.5, named=(0,), basis="it alone is outside",
+    ranks=(
+        Rank("a:6009", 0, 5, "stands", 60.0, 7, "all-reduce", "", 3.0, (_MAIN,), "faulthandler"),
+        Rank("b:6009", 1, None, "silent", 61.0, stacks_reason="it is on another host"),
+    ),
+)  # fmt: skip
 _PY_SPY = [{"thread_name": "MainThread", "thread_id": 1, "os_thread_id": 5, "pid": 5,
             "frames": [{"name": "f", "filename": "a.py", "line": 3}]}]  # fmt: skip
 
 _RECORDS: Mapping[str, object] = {
-    "hang": {
-        "time": 1.7e9, "since": 1.69e9, "usual_seconds": 2.5, "basis": "steps", "went_on_seconds": None,
-        "named": [0], "ranks": [{
-            "number": 0, "host": "a", "state": "waits", "threads": [{
-                "name": "MainThread", "frames": [["f", "a.py", 3]], "is_main": True,
-            }],
-        }],
-    },
+    "hang": json.loads(_HANG.to_json()),
     "capture": {"missing": [{"severity": "warning", "message": "m", "host": "a"}], "writer": "x"},
-    "recorder": {"writer": "tfprof record", "time": 1.7e9, "reason": "a slow step"},
+    "recorder": {"writer": WRITER, "time": 1.7e9, "reason": "a slow step"},
     "costs": {"flash_*": {"flops": 4.3e9, "bytes": 2.1e7}, "mine": {"flops": 7}},
-    "peaks": {"machine": "a", "processor": "p", "flops_per_s": {"fp32": 1e12}, "bytes_per_s": 1e11,
-              "measured_at": "2026-01-01"},
+    "peaks": {"machine": "a", "processor": "p", "n_threads": 2, "measured": "2026-01-01",
+              "flops_per_s": {"fp32": 1e12}, "bytes_per_s": 1e11, "library": "numpy"},
     "process": {"pid": 5, "host": "a", "rank": 0, "argv": ["a.py"], "started_at": 1.7e9,
                 "framework": "jax", "python": "3.11", "run": "r", "port": 6009, "stacks": "s",
                 "signal": 34, "ticks": 5, "stacks_reason": ""},
     "py_spy": _PY_SPY,
-    "request": {"capture": 1, "time": 1.7e9, "seconds": 2},
+    "request": {"time": 1.7e9, "run": "a"},
 }  # fmt: skip
 
 
@@ -156,23 +159,18 @@ def _records() -> Sequence[bytes]:
     return [json.dumps(one).encode() for one in _RECORDS.values()]
 
 
-def _record(key: str, value: Callable[[int], object]) -> Callable[[int], bytes]:
-    """A record in which one value is long."""
-
-    def grow(n_bytes: int) -> bytes:
-        return json.dumps({**dict(_hang()), key: value(n_bytes)}).encode()
-
-    return grow
+def _hang(**changes: object) -> bytes:
+    """The record of a hang in which some values are others."""
+    return json.dumps({**json.loads(_HANG.to_json()), **changes}).encode()
 
 
-def _hang() -> Mapping[str, object]:
-    found = _RECORDS["hang"]
-    assert isinstance(found, dict)
-    return found
+_RANK, _QUIET = json.loads(_HANG.to_json())["ranks"]
+_THREAD = _RANK["threads"][0]
 
 
-_RANK = {"number": 0, "host": "a", "state": "waits", "threads": []}
-_THREAD = {"name": "t", "frames": [], "is_main": False}
+def _ranks(threads: Sequence[object]) -> bytes:
+    return _hang(ranks=[{**_RANK, "threads": threads}, _QUIET])
+
 
 FORMATS = (
     Format("budget", ".toml", lambda: _BUDGETS, partial(changed_lines, words=_limit_word), {
@@ -247,20 +245,14 @@ FORMATS = (
         "one frame": lambda n: _STACKS[0][:90] + b'  File "' + b'", line 3 in f' * (n // 14),
     }),
     Format("records", ".json", _records, changed_json, {
-        "ranks": _record("ranks", lambda n: [_RANK] * (n // 55)),
-        "different ranks": _record(
-            "ranks", lambda n: [{**_RANK, "number": 2 * at, "host": f"h{at}"} for at in range(n // 60)]
-        ),
-        "named ranks": _record("named", lambda n: [0] * (n // 3)),
-        "threads": _record(
-            "ranks", lambda n: [{**_RANK, "threads": [{**_THREAD, "name": f"t{at}"}
-                                                      for at in range(n // 55)]}]
-        ),
-        "frames": _record(
-            "ranks", lambda n: [{**_RANK, "threads": [{**_THREAD, "frames": [["f", "a.py", 3]]
-                                                       * (n // 18)}]}]
-        ),
-        "one text": _record("basis", lambda n: "x" * n),
+        "ranks": lambda n: _hang(ranks=[_QUIET] * (n // 300)),
+        "different ranks": lambda n: _hang(ranks=[
+            {**_RANK, "number": 2 * at, "address": f"h{at}"} for at in range(n // 700)
+        ]),
+        "named ranks": lambda n: _hang(named=[0] * (n // 3)),
+        "threads": lambda n: _ranks([{**_THREAD, "name": f"t{at}"} for at in range(n // 220)]),
+        "frames": lambda n: _ranks([{**_THREAD, "frames": _THREAD["frames"] * (n // 100)}]),
+        "one text": lambda n: _hang(basis="x" * n),
         "nesting": lambda n: b"[" * n,
         "notes": lambda n: json.dumps({"missing": [
             {"severity": "warning", "message": f"m{at}", "host": "a"} for at in range(n // 60)

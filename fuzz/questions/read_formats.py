@@ -18,7 +18,7 @@ from tfprof.captures.read.jax_log import read_jax_log
 from tfprof.captures.trace.foreign import model_of_json
 from tfprof.cli.shell.line import last_word, parse_line
 from tfprof.core.hardware import device_of
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import TfprofError
 from tfprof.files.checkpoint import open_checkpoint
@@ -113,11 +113,7 @@ def _patterns(data: bytes) -> None:
     for on_error in ("raise", "never_match"):
         matcher = NameMatcher([pattern], on_error)
         each(lambda matcher=matcher: matcher.mask(names))
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return
-    each(lambda: matched(compiled, names, "search"))
+    each(lambda: matched(compiled(pattern, re.IGNORECASE), names, "search"))
 
 
 _DIMENSIONS = [one for one in vars(quantities).values() if isinstance(one, quantities.Dimension)]
