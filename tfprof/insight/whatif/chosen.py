@@ -15,7 +15,7 @@ from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_na
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
@@ -182,18 +182,6 @@ class Work:
         by_op = np.array([*of_op, 0], np.int64)[of_event]
         by_kind = np.array(of_kind or [0], np.int64)[self.timeline.kinds]
         return np.where(of_event >= 0, by_op, by_kind), list(names)
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern for names and types of ops.
-
-    Raises:
-        UsageError: It is not a regular expression.
-    """
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is not a regular expression: {error}") from error
 
 
 def factors_of(
