@@ -19,7 +19,7 @@ KEPT_BYTES: Final = 32 << 20
 MOST_SECONDS: Final = 60.0
 """Longest wait of a request for a document; the work goes on afterwards."""
 
-MOST_WAITING: Final = 32
+MOST_WAITING: Final = 1024
 """Most documents to make or queue at once."""
 
 _THREADS: Final = 2

@@ -307,6 +307,7 @@ def serve(
         app, log_level="error", access_log=False, lifespan="off", ws="none",
         http=bounded_protocol(), server_header=False,
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
+        backlog=128,  # also how many connections are accepted before one is looked at
     )  # fmt: skip
     with contextlib.suppress(KeyboardInterrupt), listener:
         uvicorn.Server(config).run(sockets=[listener])
