@@ -1,4 +1,4 @@
-"""Clients of a web server that are slow, rude or hostile, each as a coroutine that goes on until ended.
+"""Clients of a web server that are slow, rude or hostile; each is a coroutine that goes on.
 
 A habit gets the port of a server and the headers of an honest client. What the server answers to a
 hostile request is checked: 4xx, or a connection that ends.

@@ -80,7 +80,7 @@ class Access:
 
 
 class Guard:
-    """An application with access rules; a refusal ends the connection, so that it costs one request.
+    """An application with access rules; a refusal ends the connection.
 
     Args:
         app: The application.
