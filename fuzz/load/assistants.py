@@ -1,4 +1,4 @@
-"""``tfprof mcp``: a day of an assistant's calls, many at once, and calls that take all they can get."""
+"""``tfprof mcp``: a day of calls of assistants, and many at once that take all they can get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory, descriptors, threads and children of a process over its requests, and whether they grow."""
+"""Memory, descriptors, threads and children of a process, and whether they grow with requests."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def sample_of(pid: int, n_requests: int = 0) -> Sample:
     return Sample(
         n_requests,
         sum(_memory_mib(one) for one in (pid, *children)),
-        len(os.listdir(process / "fd")),
-        len(os.listdir(process / "task")),
+        len(list((process / "fd").iterdir())),
+        len(list((process / "task").iterdir())),
         len(children),
     )
 

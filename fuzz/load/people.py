@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import json
 import random
-from collections.abc import Iterator, Sequence
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -98,14 +101,75 @@ class Browser:
             client.close()
 
 
-async def site_of(port: int, headers: Headers) -> Site:
-    """The runs of a server, with the names of their pages."""
+class People:
+    """Honest clients of a server, and what they saw.
+
+    Args:
+        port: The port of the server.
+        headers: Headers of a browser that it lets in.
+        site: Its runs.
+        seed: The same seed makes the same visits.
+        prefix: What the addresses of the pages begin with.
+    """
+
+    def __init__(
+        self, port: int, headers: Headers, site: Site, seed: int, prefix: str = ""
+    ) -> None:
+        self._port, self._headers, self._prefix = port, headers, prefix
+        self._site, self._seed = site, seed
+        self.seconds: list[float] = []
+        self.statuses: collections.Counter[int] = collections.Counter()
+        self.findings: list[str] = []
+        self.n_again = 0
+
+    async def go(
+        self, n_people: int, goes_on: Callable[[], bool], rest_seconds: float = 0.0
+    ) -> None:
+        """Some people, each making visits while ``goes_on()``."""
+
+        async def person(number: int) -> None:
+            browser = Browser(self._port, self._headers)
+            for paths in visits(self._site, self._seed + number):
+                if not goes_on():
+                    break
+                await asyncio.gather(*(self._get(browser, self._prefix + path) for path in paths))
+                await asyncio.sleep(rest_seconds)
+            self.n_again += browser.n_again
+            browser.close()
+
+        await asyncio.gather(*map(person, range(n_people)))
+
+    async def _get(self, browser: Browser, path: str) -> None:
+        began = time.monotonic()
+        try:
+            answer = await browser.get(path)
+        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
+            self.findings.append(f"{path}: {error!r}")
+            return
+        self.seconds.append(time.monotonic() - began)
+        self.statuses[answer.status] += 1
+        if answer.status >= 500:
+            self.findings.append(f"{path}: {answer.status} {answer.body[:200]!r}")
+
+    @property
+    def median_seconds(self) -> float:
+        """The median time of an answer."""
+        return statistics.median(self.seconds or [0.0])
+
+    def words(self) -> str:
+        """How many requests were answered, by status."""
+        answered = ", ".join(f"{n:,} × {status}" for status, n in sorted(self.statuses.items()))
+        return f"{answered}; {self.n_again} on a second connection; {len(self.findings)} not"
+
+
+async def site_of(port: int, headers: Headers, prefix: str = "") -> Site:
+    """The runs of a server, with the names of their pages; arguments are those of ``People``."""
     browser = Browser(port, headers)
     try:
-        names = json.loads((await browser.get("/api/site")).body)["runs"]
+        names = json.loads((await browser.get(f"{prefix}/api/site")).body)["runs"]
         pages = {}
         for run in (each["name"] for each in names):
-            answer = await browser.get(f"/api/site?{urlencode({'run': run})}")
+            answer = await browser.get(f"{prefix}/api/site?{urlencode({'run': run})}")
             pages[run] = [page["id"] for page in json.loads(answer.body)["pages"]]
         return pages
     finally:

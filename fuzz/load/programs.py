@@ -24,16 +24,17 @@ class Outcome:
     findings: list[str] = field(default_factory=list)
 
 
+TFPROF = (sys.executable, "-m", "tfprof")
+
+
 @contextmanager
-def program(arguments: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A tfprof command, and the first line that it printed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tfprof", *arguments],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def program(
+    command: Sequence[str], *, wait: bool = True
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A program, and the first line that it printed; ``wait`` is whether it prints one."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE if wait else None, text=True)
     try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().strip()
+        yield process, process.stdout.readline().strip() if process.stdout else ""
     finally:
         process.terminate()
         try:
