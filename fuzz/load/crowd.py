@@ -60,9 +60,11 @@ async def _until_the_end(*tasks: asyncio.Task[None]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-    for error in ended:
+        pending = set(tasks)
+        while pending:  # before Python 3.12, wait_for may swallow that it was cancelled
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=1.0)
+    for error in (task.exception() for task in tasks if not task.cancelled()):
         if isinstance(error, Exception):
             raise error
