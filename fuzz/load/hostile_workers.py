@@ -107,7 +107,9 @@ async def _hangs_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 
 async def _redirects(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+    writer.write(
+        b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    )
 
 
 async def _drips(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
