@@ -98,8 +98,10 @@ class Curve:
             )
 
     def growing(self) -> list[str]:
-        """Names of the figures that grow."""
-        return [name for name, values, most in self._figures() if not is_flat(values, most)]
+        """A finding for each figure that grows."""
+        return [
+            f"{name} grows" for name, values, most in self._figures() if not is_flat(values, most)
+        ]
 
     def _figures(self) -> Iterator[tuple[str, list[float], float]]:
         yield "memory, MiB", [one.memory_mib for one in self.samples], _MOST_MIB

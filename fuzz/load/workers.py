@@ -67,10 +67,13 @@ def agent(n_workers: int, seconds: float, seed: int) -> Outcome:
     """The agent follows workers that come and go."""
     with hostile_workers(n_workers) as workers, tempfile.TemporaryDirectory() as folder:
         listed = Path(folder, "workers")
-        chance = random.Random(seed)
+        random.Random(seed).shuffle(workers)
 
         def churn() -> None:
-            chosen = chance.sample(workers, len(workers) // 2)
+            """The list is a window on a ring, so that the load is the same in each round."""
+            n_leaving = max(len(workers) // 10, 1)
+            workers[:] = [*workers[n_leaving:], *workers[:n_leaving]]
+            chosen = workers[: len(workers) // 2]
             listed.write_text("".join(f"{address}\n" for _, address in chosen))
 
         churn()

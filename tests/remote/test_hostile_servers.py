@@ -3,10 +3,13 @@
 import gzip
 import socket
 import threading
+import tracemalloc
 
 import pytest
 
+from tfprof.core.wire import messages
 from tfprof.remote.addresses import Address
+from tfprof.remote.requests import received
 from tfprof.remote.service import ProfilerServer
 from tfprof.remote.troubles import ServerError
 
@@ -64,6 +67,19 @@ def serve():
 def test_an_answer_is_received(serve):
     with ProfilerServer(serve(answering(b"x" * 1000, "identity"))) as server:
         assert server.call("Profile", b"", 10.0) == b"x" * 1000
+
+
+def test_remarks_take_little_memory_and_are_few():
+    many = [f"remark {number}" for number in range(10_000)]
+    space = messages.XSpace(errors=["x" * 20_000_000, *many], warnings=["the last"])
+    answer = messages.ProfileResponse(xspace=space).SerializeToString()
+    tracemalloc.start()
+    found = received(answer)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 200_000
+    assert len(found.remarks) == 100 and found.remarks[1] == "remark 0"
+    assert len(found.remarks[0]) < 400 and found.n_bytes > 20_000_000
 
 
 def test_an_answer_that_unpacks_to_more_is_refused(serve):
