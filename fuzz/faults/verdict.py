@@ -1,0 +1,113 @@
+"""What is wrong with what a command has done under a fault."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from fuzz.faults.commands import ROOT, Command
+from fuzz.faults.trial import OLD, Done
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.errors import TfprofError
+
+_KEPT = re.compile(r"workers\.txt|\.cache(/tfprof(/\w+(/\w+-\d+-[0-9a-f]{8})?)?)?", re.ASCII)
+"""What may be in the home folder."""
+
+_TRACES = re.compile(
+    r"Traceback|Exception ignored|Fatal Python error|Segmentation|resource_tracker|"
+    r"core dumped|terminate called|Current thread|Warning:"
+)
+_OURS = str(ROOT / "tfprof")
+_PROGRAM = "program.py\", line"
+MOST_CODE = 6
+"""The largest exit code with a meaning."""
+
+
+def wrong(command: Command, done: Done, whole: Mapping[str, bytes | None], signal_: int) -> list[str]:
+    """What is wrong; nothing as a rule.
+
+    Args:
+        command: The command.
+        done: What it has done.
+        whole: The files of an undisturbed run.
+        signal_: Signal that it got; 0 if it got none.
+    """
+    faults = [*_wrong_end(command, done, signal_), *_wrong_files(command, done, whole)]
+    if signal_ != signal.SIGKILL:
+        faults += [f"left in the folder: {name}" for name in _left(command, done)]
+        faults += [f"left in the temporary folder: {name}" for name in done.temporary]
+        faults += [f"left at home: {name}" for name in done.home if not _KEPT.fullmatch(name)]
+    return [*faults, *(f"left a process: {line}" for line in done.children)]
+
+
+def _wrong_end(command: Command, done: Done, signal_: int) -> Iterator[str]:
+    if done.code is None:
+        yield f"hangs: {done.err[-300:]}"
+        return
+    trace = _TRACES.search(done.err)
+    if trace is not None and not _is_of_python(done):
+        yield f"prints: {done.err[max(0, trace.start() - 200):][:1500]}"
+    if done.code not in _codes(command, signal_) and not _is_of_python(done):
+        yield f"exit code {done.code}: {done.err[-300:]}"
+    if not signal_ and done.code not in command.ends and not done.err.strip():
+        yield f"exit code {done.code} without a reason"
+
+
+def _codes(command: Command, signal_: int) -> set[int]:
+    if signal_ == 0:
+        return {*range(MOST_CODE + 1)}
+    also = (128 + signal.SIGINT, -signal.SIGINT) if command.ready else ()  # which ends it
+    return {*command.ends, 128 + signal_, -signal_, *also}
+
+
+def _is_of_python(done: Done) -> bool:
+    """Whether Ctrl-C came before the first line of tfprof, or to a program that it has started."""
+    return "KeyboardInterrupt" in done.err and (_OURS not in done.err or _PROGRAM in done.err)
+
+
+def _wrong_files(
+    command: Command, done: Done, whole: Mapping[str, bytes | None]
+) -> Iterator[str]:  # fmt: skip
+    for name in command.outputs:
+        now = done.files.get(name)
+        if now is None:
+            yield f"{name} is gone"
+        elif now not in (OLD, whole[name]) and not _is_whole(name, now, whole[name] or b""):
+            yield f"{name} is neither old nor whole: {len(now)} bytes"
+    for name, now in done.files.items():
+        if now is not None and name.endswith(".xplane.pb") and now != OLD:
+            try:
+                read_xspace(now)
+            except TfprofError as error:
+                yield f"{name} is damaged: {error}"
+    if done.code == 0:
+        for name in command.outputs:
+            if done.files.get(name) == OLD:
+                yield f"ends well without {name}"
+
+
+def _is_whole(name: str, now: bytes, like: bytes) -> bool:
+    """Whether a file whose content differs from run to run is complete."""
+    if name.endswith(".duckdb"):
+        return len(now) % 4096 == 0 and len(now) > 0
+    if name.endswith(".html"):
+        return now.rstrip().endswith(b"</html>") and abs(len(now) - len(like)) < 2000
+    if name.endswith((".json", ".sarif")):
+        try:
+            json.loads(now)
+        except ValueError:
+            return False
+        return True
+    if name.endswith(".txt"):
+        return len(now) > 100
+    return False
+
+
+def _left(command: Command, done: Done) -> Iterator[str]:
+    allowed = (*command.outputs, *command.makes)
+    for name in done.files:
+        if not any(fnmatchcase(name, pattern) for pattern in allowed) or "tmp" in name:
+            yield name
