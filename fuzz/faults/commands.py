@@ -46,6 +46,10 @@ class Command(NamedTuple):
     stdin: str = ""
     ready: str = ""
     """It runs until Ctrl-C; this is in what it prints when it is ready for it."""
+    n_files: int = 0
+    """Number of captures in each run that it writes."""
+    share: float = 1.0
+    """Of the moments that others get; it takes longer than they do."""
     visit: Callable[[str], object] | None = None
     """Called when it is ready, with what it has printed."""
     ends: tuple[int, ...] = (0,)
@@ -91,7 +95,7 @@ COMMANDS = (
     ),
     Command(
         "slice, hosts", "slice {inputs}/logs --steps 3:9 --format text -o logs",
-        makes=("logs", *_RUN, "logs/plugins/profile/*/*.xplane.pb"),
+        makes=("logs", *_RUN, "logs/plugins/profile/*/*.xplane.pb"), n_files=3,
     ),
     Command(
         "query",
@@ -121,7 +125,7 @@ COMMANDS = (
     ),
     Command(
         "capture", "capture {server} --duration 200ms --logdir logs --run r",
-        makes=("logs", *_RUN, "logs/plugins/profile/r/*.xplane.pb"),
+        makes=("logs", *_RUN, "logs/plugins/profile/r/*.xplane.pb", "logs/plugins/profile/r/capture.json"),
     ),
     Command(
         "record", "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms "
@@ -129,7 +133,7 @@ COMMANDS = (
         makes=("logs", *_RUN, "logs/plugins/profile/*/*"),
     ),
     Command(
-        "agent", "record --workers-from {inputs}/workers.txt --logdir logs --for 3s "
+        "agent", "record --workers-from {workers} --logdir logs --for 3s "
         "--when 'step_time > 1us' --interval 200ms --overhead-check 0s --metrics 0 "
         "--budget '5 runs, 1 GiB a day' --retain '2 runs' --count 3 --cooldown 100ms",
         makes=("logs", ".tfprof*", "logs/.tfprof*", "logs/.tfprof*/*", *_RUN,
@@ -153,7 +157,7 @@ COMMANDS = (
     ),
     Command(
         "dask", "overview {inputs}/logs --engine dask --format json -o out.json --force",
-        ("out.json",),
+        ("out.json",), share=0.1,
     ),
     Command(
         "shell", "shell {inputs}/graph.pbtxt", ("out.txt",),
@@ -196,7 +200,7 @@ def _capture(step_ns: int) -> bytes:
     return xspace(host(line(*steps, *ops))).SerializeToString()
 
 
-def fill(words: str, values: Mapping[str, str]) -> list[str]:
+def fill(words: str, values: Mapping[str, object]) -> list[str]:
     """The words of a command line, with their values."""
     import shlex
 

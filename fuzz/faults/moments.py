@@ -1,14 +1,15 @@
-"""Signals at moments drawn at random, in commands that write something or run long."""
+"""Commands under signals at moments drawn at random, and under faults of the machine."""
 
 from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from fuzz.faults.commands import Command
+from fuzz.faults.machine import Fault
 from fuzz.faults.processes import Nursery
 from fuzz.faults.trial import Done, Moment, Place, environment
 from fuzz.faults.verdict import wrong
@@ -21,19 +22,22 @@ _OPERATION_SHARE = 0.5
 """Share of signals before an operation on files; the others come after some time."""
 
 
+class Judged(NamedTuple):
+    """A command that has met a fault."""
+
+    command: Command
+    fault: str
+    how: str
+    done: Done
+    wrong: list[str]
+
+
 class Undisturbed(NamedTuple):
     """A command without a fault: what others are compared with."""
 
     done: Done
     n_operations: int
     modules: list[str]
-
-
-class Finding(NamedTuple):
-    """What is wrong after one signal."""
-
-    moment: str
-    faults: list[str]
 
 
 def undisturbed(command: Command, place: Place) -> Undisturbed:
@@ -54,12 +58,11 @@ def undisturbed(command: Command, place: Place) -> Undisturbed:
 
 def signalled(
     command: Command, like: Undisturbed, place: Place, n_moments: int, seed: int
-) -> Iterator[tuple[Done, Finding | None]]:
+) -> Iterator[Judged]:
     """Run a command again and again, each time with a signal at another moment."""
     draw = random.Random(f"{seed} {command.name}")
-    nursery = Nursery(like.modules, environment(place.folder, place.folder))
-    forked = place.run(command, nursery=nursery)
-    try:
+    with closing(Nursery(like.modules, environment(place.folder, place.folder))) as nursery:
+        forked = place.run(command, nursery=nursery)
         for at in range(n_moments):
             number = SIGNALS[at % len(SIGNALS)]
             is_fresh = draw.random() < _FRESH_SHARE
@@ -76,6 +79,21 @@ def signalled(
             )
             faults = wrong(command, done, like.done.files, number)
             what = f"{number.name} {where}{', started anew' if is_fresh else ''}"
-            yield done, Finding(what, faults) if faults else None
-    finally:
-        nursery.close()
+            yield Judged(command, number.name, what, done, faults)
+
+
+def hit(
+    command: Command, like: Undisturbed, place: Place, faults: Sequence[Fault]
+) -> Iterator[Judged]:
+    """Run a command once under each fault."""
+    with closing(Nursery(like.modules, environment(place.folder, place.folder))) as nursery:
+        for fault in faults:
+            at = fault.at.replace("{half}", str(max(1, like.n_operations // 2)))
+            done = place.run(
+                command, fault.change, fault=at, nursery=None if fault.is_fresh else nursery
+            )
+            faulty = wrong(
+                command, done, like.done.files, is_deaf=fault.is_deaf,
+                has_files="{work}" not in fault.at,
+            )  # fmt: skip
+            yield Judged(command, fault.name, fault.name, done, faulty)

@@ -9,7 +9,6 @@ import contextlib
 import importlib
 import json
 import os
-import resource
 import runpy
 import signal
 import socket
@@ -47,17 +46,19 @@ def _become(what: dict) -> None:
         opened = os.open(stream, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)[number])
         os.dup2(opened, number)
         os.close(opened)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.argv = ["tfprof", *what["words"]]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs in the background ignore
     if "TFPROF_FAULT" in os.environ:
         runpy.run_path(str(Path(__file__).parent / "hook" / "sitecustomize.py"))
+    from fuzz.faults.child import prepare
+
+    prepare(what["before"])
 
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as its_calls:
         _become(_serve(its_calls))
-    from tfprof.cli.main import main
+    from tfprof.cli.main import main  # noqa: I001
 
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     main()

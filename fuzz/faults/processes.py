@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,19 +37,24 @@ class Fresh:
     """
 
     def __init__(self, words: Sequence[str], **options: Any) -> None:
-        self._before = _cpu_of_children()
-        self._child = subprocess.Popen(words, start_new_session=True, **options)
-        self.pid = self._child.pid
+        self.pid = subprocess.Popen(words, start_new_session=True, **options).pid
+        self._cpu_s = 0.0
 
     def ended(self, seconds: float) -> int | None:
         """See ``Started``."""
-        with suppress(subprocess.TimeoutExpired):
-            return self._child.wait(seconds)
-        return None
+        until = time.monotonic() + seconds
+        while True:
+            pid, status, used = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                self._cpu_s = used.ru_utime + used.ru_stime
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() > until:
+                return None
+            time.sleep(0.002)
 
     def cpu_s(self) -> float:
-        """See ``Started``; valid if one is started at a time."""
-        return _cpu_of_children() - self._before
+        """See ``Started``."""
+        return self._cpu_s
 
 
 class Nursery:
@@ -69,11 +75,12 @@ class Nursery:
         self._calls.sendall(json.dumps(modules).encode() + b"\n")
 
     def start(
-        self, words: Sequence[str], environment: Mapping[str, str], cwd: Path, streams: Sequence[Path]
+        self, words: Sequence[str], environment: Mapping[str, str], cwd: Path,
+        streams: Sequence[Path], before: Sequence[Sequence[object]],
     ) -> Prepared:  # fmt: skip
         """Become a command; one at a time."""
         what = {"words": words, "environment": environment, "cwd": str(cwd),
-                "streams": [str(stream) for stream in streams]}  # fmt: skip
+                "streams": [str(stream) for stream in streams], "before": before}  # fmt: skip
         self._calls.sendall(json.dumps(what).encode() + b"\n")
         return Prepared(self._calls)
 
@@ -108,8 +115,3 @@ class Prepared:
 def _line(calls: socket.socket) -> bytes:
     """A short answer, which arrives at once."""
     return calls.recv(4096)
-
-
-def _cpu_of_children() -> float:
-    spent = os.times()
-    return spent.children_user + spent.children_system

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 
+from fuzz.faults import child
 from fuzz.faults.commands import ROOT, Command, fill
 from fuzz.faults.processes import Fresh, Nursery, Started
 from tests.remote.conftest import FakeServer
@@ -32,12 +34,15 @@ class Surroundings:
     work: Path
     home: Path
     tmp: Path
+    inputs: Path
     words: list[str]
     environment: dict[str, str]
     cwd: Path
     stdin: Path = Path(os.devnull)
-    before: list[Callable[[], object]] = field(default_factory=list)
-    """Called in the child, before the command: limits, and what it does with its descriptors."""
+    wrapper: list[str] = field(default_factory=list)
+    """A command that starts it."""
+    before: list[tuple[object, ...]] = field(default_factory=list)
+    """Steps of ``fuzz.faults.child``."""
     after: list[Callable[[], object]] = field(default_factory=list)
     """Called at the end."""
 
@@ -97,7 +102,8 @@ class Place:
             command: The command.
             change: Changes what it is started with, before it is started.
             moment: When a signal comes.
-            fault: What ``hook/sitecustomize.py`` does in it.
+            fault: What ``hook/sitecustomize.py`` does in it; ``{work}`` is its folder, ``{inputs}``
+                that of its inputs, which are then copies.
             nursery: Becomes the command; otherwise it is started anew.
         """
         self._n_trials += 1
@@ -105,14 +111,19 @@ class Place:
         work, home, tmp = (folder / name for name in ("work", "home", "tmp"))
         for each in (work, home, tmp):
             each.mkdir(parents=True)
+        inputs = self.inputs
+        if "{inputs}" in fault:
+            inputs = Path(shutil.copytree(inputs, folder / "inputs"))
+        fault = fault.replace("{work}", str(work)).replace("{inputs}", str(inputs))
         with _server(command) as server:
-            values = {"inputs": str(self.inputs), "server": server, "python": sys.executable}
+            workers = home / "workers.txt"
+            workers.write_text(f"{server}\n")
+            values = {"inputs": inputs, "server": server, "python": sys.executable,
+                      "workers": workers}  # fmt: skip
             around = Surroundings(
-                work, home, tmp, fill(command.words, values), environment(home, tmp, fault), work,
+                work, home, tmp, inputs, fill(command.words, values),
+                environment(home, tmp, fault), work,
             )  # fmt: skip
-            (home / "workers.txt").write_text(f"{server}\n")
-            around.words = [word.replace(f"{self.inputs}/workers.txt", f"{home}/workers.txt")
-                            for word in around.words]  # fmt: skip
             for name in command.outputs:
                 old = self.inputs / name
                 (work / name).write_bytes(old.read_bytes() if old.exists() else OLD)
@@ -123,8 +134,8 @@ class Place:
                 change(around)
                 done = _watched(command, around, folder, moment, nursery)
             finally:
-                for work_ in reversed(around.after):
-                    work_()
+                for undo in reversed(around.after):
+                    undo()
         shutil.rmtree(folder, ignore_errors=True)
         return done
 
@@ -132,7 +143,7 @@ class Place:
 @contextmanager
 def _server(command: Command) -> Iterator[str]:
     """The address of a profiler server for commands that record, with a program of quick steps."""
-    if not ("{server}" in command.words or "workers.txt" in command.words):
+    if not ("{server}" in command.words or "{workers}" in command.words):
         yield ""
         return
     server = FakeServer(**FakeSession().methods())
@@ -146,7 +157,7 @@ def environment(home: Path, tmp: Path, fault: str = "") -> dict[str, str]:
     """What a command has as its environment."""
     hook = str(Path(__file__).parent / "hook")
     return {
-        "PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(tmp), "LANG": "C.UTF-8",
+        "PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(tmp), "LANG": "C.UTF-8", "PYTHONSAFEPATH": "1",
         "PYTHONPATH": os.pathsep.join([*([hook] if fault else []), str(ROOT)]),
         "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3",
         **({"TFPROF_FAULT": fault} if fault else {}),
@@ -159,24 +170,31 @@ def _watched(
 ) -> Done:  # fmt: skip
     began = time.monotonic()
     streams = around.stdin, folder / "stdout", folder / "stderr"
-    child = _started(around, streams, nursery)
+    started = _started(around, streams, nursery)
     if command.ready:
-        visitor = Thread(target=_visit_and_end, args=(command, child.pid, streams[1]), daemon=True)
+        visitor = Thread(
+            target=_visit_and_end, args=(command, started.pid, streams[1]), daemon=True
+        )
         visitor.start()
     is_hit, code = False, None
     while code is None and time.monotonic() < began + HANG_SECONDS:
-        code = child.ended(_LOOK_SECONDS)
-        if code is None and moment is not None and not is_hit and _is_due(child.pid, moment, began):
-            os.kill(child.pid, moment.number)
+        code = started.ended(_LOOK_SECONDS)
+        if (
+            code is None
+            and moment is not None
+            and not is_hit
+            and _is_due(started.pid, moment, began)
+        ):
+            os.kill(started.pid, moment.number)
             is_hit = True
-    children = _left(child.pid) if code is not None else ()
+    children = _left(started.pid) if code is not None else ()
     with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    while code is None and child.ended(10) is None:
+        os.killpg(started.pid, signal.SIGKILL)
+    while code is None and started.ended(10) is None:
         pass
     return Done(
         code, _text(folder / "stdout"), _text(folder / "stderr"), _files(around.work),
-        _names(around.tmp), _names(around.home), children, child.cpu_s(),
+        _names(around.tmp), _names(around.home), children, started.cpu_s(),
         time.monotonic() - began, is_hit,
     )  # fmt: skip
 
@@ -199,19 +217,18 @@ def _started(around: Surroundings, streams: Sequence[Path], nursery: Nursery | N
     for path in streams[1:]:
         path.touch()
     if nursery is not None:
-        return nursery.start(around.words, around.environment, around.cwd, streams)
-
-    def begin() -> None:
-        for work in around.before:
-            work()
-
+        return nursery.start(around.words, around.environment, around.cwd, streams, around.before)
+    words = [*around.wrapper, sys.executable, "-m", "tfprof", *around.words]
+    if around.before:
+        words = [sys.executable, "-IS", child.__file__, json.dumps(around.before), *words]
     with ExitStack() as closing:
-        opened = [closing.enter_context(path.open(mode)) for path, mode in zip(streams, ("rb", "ab", "ab"))]
+        stdin, stdout, stderr = (
+            closing.enter_context(path.open(mode))
+            for path, mode in zip(streams, ("rb", "ab", "ab"), strict=True)
+        )
         return Fresh(
-            [sys.executable, "-m", "tfprof", *around.words], env=around.environment,
-            cwd=around.cwd, stdin=opened[0], stdout=opened[1], stderr=opened[2],
-            preexec_fn=begin if around.before else None,
-        )  # fmt: skip
+            words, env=around.environment, cwd=around.cwd, stdin=stdin, stdout=stdout, stderr=stderr
+        )
 
 
 def _is_due(pid: int, moment: Moment, began: float) -> bool:

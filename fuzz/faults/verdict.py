@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from fuzz.faults.commands import ROOT, Command
+from fuzz.faults.machine import FILLER
 from fuzz.faults.trial import OLD, Done
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import TfprofError
 
-_KEPT = re.compile(r"workers\.txt|\.cache(/tfprof(/\w+(/\w+-\d+-[0-9a-f]{8})?)?)?", re.ASCII)
+_KEPT = re.compile(rf"{FILLER}|workers\.txt|\.cache(/tfprof(/\w+(/\w+-\d+-[0-9a-f]{{8}})?)?)?", re.ASCII)
 """What may be in the home folder."""
 
 _TRACES = re.compile(
@@ -21,12 +23,15 @@ _TRACES = re.compile(
     r"core dumped|terminate called|Current thread|Warning:"
 )
 _OURS = str(ROOT / "tfprof")
-_PROGRAM = "program.py\", line"
+_PROGRAM = 'program.py", line'
 MOST_CODE = 6
 """The largest exit code with a meaning."""
 
 
-def wrong(command: Command, done: Done, whole: Mapping[str, bytes | None], signal_: int) -> list[str]:
+def wrong(
+    command: Command, done: Done, whole: Mapping[str, bytes | None], signal_: int = 0, *,
+    is_deaf: bool = False, has_files: bool = True,
+) -> list[str]:  # fmt: skip
     """What is wrong; nothing as a rule.
 
     Args:
@@ -34,25 +39,30 @@ def wrong(command: Command, done: Done, whole: Mapping[str, bytes | None], signa
         done: What it has done.
         whole: The files of an undisturbed run.
         signal_: Signal that it got; 0 if it got none.
+        is_deaf: Whether its messages reached nobody.
+        has_files: Whether its folder was not taken away.
     """
-    faults = [*_wrong_end(command, done, signal_), *_wrong_files(command, done, whole)]
+    faults = [*_wrong_end(command, done, signal_, is_deaf)]
+    if has_files:
+        faults += _wrong_files(command, done, whole)
     if signal_ != signal.SIGKILL:
         faults += [f"left in the folder: {name}" for name in _left(command, done)]
-        faults += [f"left in the temporary folder: {name}" for name in done.temporary]
+        faults += [f"left in the temporary folder: {name}" for name in done.temporary
+                   if name != FILLER]
         faults += [f"left at home: {name}" for name in done.home if not _KEPT.fullmatch(name)]
     return [*faults, *(f"left a process: {line}" for line in done.children)]
 
 
-def _wrong_end(command: Command, done: Done, signal_: int) -> Iterator[str]:
+def _wrong_end(command: Command, done: Done, signal_: int, is_deaf: bool) -> Iterator[str]:
     if done.code is None:
         yield f"hangs: {done.err[-300:]}"
         return
     trace = _TRACES.search(done.err)
     if trace is not None and not _is_of_python(done):
-        yield f"prints: {done.err[max(0, trace.start() - 200):][:1500]}"
+        yield f"prints: {done.err[max(0, trace.start() - 200) :][:1500]}"
     if done.code not in _codes(command, signal_) and not _is_of_python(done):
         yield f"exit code {done.code}: {done.err[-300:]}"
-    if not signal_ and done.code not in command.ends and not done.err.strip():
+    if not signal_ and not is_deaf and done.code not in command.ends and not done.err.strip():
         yield f"exit code {done.code} without a reason"
 
 
@@ -64,8 +74,8 @@ def _codes(command: Command, signal_: int) -> set[int]:
 
 
 def _is_of_python(done: Done) -> bool:
-    """Whether Ctrl-C came before the first line of tfprof, or to a program that it has started."""
-    return "KeyboardInterrupt" in done.err and (_OURS not in done.err or _PROGRAM in done.err)
+    """Whether Ctrl-C came before the first line of tfprof, or it is the program of ``run``."""
+    return _PROGRAM in done.err or ("KeyboardInterrupt" in done.err and _OURS not in done.err)
 
 
 def _wrong_files(
@@ -77,6 +87,14 @@ def _wrong_files(
             yield f"{name} is gone"
         elif now not in (OLD, whole[name]) and not _is_whole(name, now, whole[name] or b""):
             yield f"{name} is neither old nor whole: {len(now)} bytes"
+    runs = Counter(
+        name.rpartition("/")[0]
+        for name in done.files
+        if "/profile/" in name and name.endswith(".xplane.pb")
+    )
+    if command.n_files:
+        yield from (f"{run} has {n} captures of {command.n_files}" for run, n in runs.items()
+                    if n != command.n_files)  # fmt: skip
     for name, now in done.files.items():
         if now is not None and name.endswith(".xplane.pb") and now != OLD:
             try:
@@ -107,7 +125,7 @@ def _is_whole(name: str, now: bytes, like: bytes) -> bool:
 
 
 def _left(command: Command, done: Done) -> Iterator[str]:
-    allowed = (*command.outputs, *command.makes)
+    allowed = (*command.outputs, *command.makes, FILLER)
     for name in done.files:
         if not any(fnmatchcase(name, pattern) for pattern in allowed) or "tmp" in name:
             yield name
