@@ -17,6 +17,7 @@ from pathlib import Path
 from fuzz.faults.commands import COMMANDS, Command, write_inputs
 from fuzz.faults.machine import FAULTS, Fault
 from fuzz.faults.moments import SIGNALS, Judged, hit, signalled, undisturbed
+from fuzz.faults.programs import programs_run
 from fuzz.faults.trial import Place, environment
 
 _OWN = "TFPROF_FAULTS_NAMESPACE"
@@ -39,12 +40,17 @@ def main() -> int:
                 lambda command: [*_of_command(command, folder, inputs, faults, options)], commands
             ):
                 judged += results
+        of_programs = [] if options.moments_only or options.only else [*programs_run(inputs)]
     print(_table(judged))
-    return int(any(each.wrong for each in judged))
+    print("\n| program | |\n| --- | --- |")
+    for program, fault in of_programs:
+        print(f"| {program.name} | {fault or 'well'} |")
+    return int(any(each.wrong for each in judged) or any(fault for _, fault in of_programs))
 
 
 def _of_command(
-    command: Command, folder: Path, inputs: Path, faults: Sequence[Fault], options: argparse.Namespace
+    command: Command, folder: Path, inputs: Path, faults: Sequence[Fault],
+    options: argparse.Namespace,
 ) -> Iterator[Judged]:  # fmt: skip
     place = Place(folder / command.name.replace(" ", "_"), inputs)
     place.folder.mkdir()
@@ -126,8 +132,8 @@ def _table(judged: Sequence[Judged]) -> str:
             lines.append(f"| {fault.name} | {' | '.join(map(str, cells))} |")
     n_wrong = sum(bool(each.wrong) for each in judged)
     cpu_s = sum(each.done.cpu_s for each in judged)
-    lines += ["", f"{len(judged):,} runs of {len({each.command.name for each in judged})} commands, "
-              f"{n_wrong} wrong; {cpu_s:,.0f} s of CPU time."]  # fmt: skip
+    n_commands = len({each.command.name for each in judged})
+    lines += ["", f"{len(judged):,} runs of {n_commands} commands, {n_wrong} wrong; {cpu_s:,.0f} s of CPU time."]  # fmt: skip
     return "\n".join(lines)
 
 

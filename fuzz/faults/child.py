@@ -29,7 +29,7 @@ def limit(kind: str, most: int) -> None:
 
 def limit_addresses(more: int) -> None:
     """Allow so many more bytes of addresses than this process has."""
-    with open("/proc/self/statm", encoding="ascii") as file:
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         used = int(file.read().split()[0]) * resource.getpagesize()
     limit("AS", used + more)
 
@@ -79,9 +79,9 @@ def take_terminal(columns: int, lines: int, has_gone: bool) -> None:
 
 def remove_folder() -> None:
     """Remove the working folder."""
-    os.rmdir(os.getcwd())  # noqa: PTH109
+    os.rmdir(os.getcwd())  # noqa: PTH106, PTH109
 
 
 if __name__ == "__main__":  # STEPS COMMAND...
     prepare(json.loads(sys.argv[1]))
-    os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606
+    os.execv(sys.argv[2], sys.argv[2:])

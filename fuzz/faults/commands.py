@@ -77,7 +77,8 @@ COMMANDS = (
         "-output timeline:outfile=out.json",
         makes=("out.json*",),
     ),
-    Command("view, stdout", "op {inputs}/graph.pbtxt -output stdout"),
+    Command("view, stdout", "op {inputs}/graph.pbtxt -output stdout", share=0.2,
+    ),
     Command(
         "convert, profile",
         "convert {inputs}/graph.pbtxt {inputs}/step.pbtxt -o out.profile --force",
@@ -109,14 +110,15 @@ COMMANDS = (
     ),
     Command(
         "check", "check {inputs}/run.xplane.pb --budget {inputs}/budget.toml -o out.sarif --force",
-        ("out.sarif",), ends=(0, 1),
+        ("out.sarif",), ends=(0, 1), share=0.2,
     ),
     Command(
         "diff", "diff {inputs}/run.xplane.pb {inputs}/slow.xplane.pb -o out.html --force",
         ("out.html",),
     ),
     Command(
-        "what-if", "whatif {inputs}/run.xplane.pb --faster 'layer_1.*=2' -o out.csv --table step --force",
+        "what-if",
+        "whatif {inputs}/run.xplane.pb --faster 'layer_1.*=2' -o out.csv --table step --force",
         ("out.csv",),
     ),
     Command(
@@ -125,11 +127,12 @@ COMMANDS = (
     ),
     Command(
         "capture", "capture {server} --duration 200ms --logdir logs --run r",
-        makes=("logs", *_RUN, "logs/plugins/profile/r/*.xplane.pb", "logs/plugins/profile/r/capture.json"),
+        makes=("logs", *_RUN, "logs/plugins/profile/r/*.xplane.pb",
+               "logs/plugins/profile/r/capture.json"),
     ),
     Command(
-        "record", "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms "
-        "--overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
+        "record",
+        "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms --overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
         makes=("logs", *_RUN, "logs/plugins/profile/*/*"),
     ),
     Command(
@@ -144,16 +147,17 @@ COMMANDS = (
         "{python} {inputs}/program.py",
         makes=("logs", *_RUN, "logs/plugins/profile/r/*"),
     ),
-    Command("monitor", "monitor {server} --count 3 --interval 200ms"),
+    Command("monitor", "monitor {server} --count 3 --interval 200ms", share=0.2,
+    ),
     Command("ui", "ui {inputs}/run.xplane.pb --no-browser", ready="http://", visit=_visit),
     Command("mcp", "mcp {inputs}/run.xplane.pb", stdin=_QUESTIONS),
     Command(
         "doctor", "doctor {inputs}/logs {inputs}/graph.pbtxt -o out.txt --force", ("out.txt",),
-        ends=(0, 1),
+        ends=(0, 1), share=0.2,
     ),
     Command(
         "processes", "overview {inputs}/logs --engine processes --format json -o out.json --force",
-        ("out.json",),
+        ("out.json",), share=0.2,
     ),
     Command(
         "dask", "overview {inputs}/logs --engine dask --format json -o out.json --force",
@@ -163,7 +167,9 @@ COMMANDS = (
         "shell", "shell {inputs}/graph.pbtxt", ("out.txt",),
         stdin="scope -max_depth 3 -o out.txt --force\nop > other.txt\nquit\n", makes=("other.txt",),
     ),
-    Command("demo, copy", "demo --copy copied", makes=("copied", "copied/*", "copied/*/*")),
+    Command(
+        "demo, copy", "demo --copy copied", makes=("copied", "copied/*", "copied/*/*"), share=0.2
+    ),
 )  # fmt: skip
 
 

@@ -94,6 +94,6 @@ def hit(
             )
             faulty = wrong(
                 command, done, like.done.files, is_deaf=fault.is_deaf,
-                has_files="{work}" not in fault.at,
+                has_files="{work}" not in fault.at, is_other="{inputs}" in fault.at,
             )  # fmt: skip
             yield Judged(command, fault.name, fault.name, done, faulty)

@@ -58,7 +58,7 @@ def _become(what: dict) -> None:
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as its_calls:
         _become(_serve(its_calls))
-    from tfprof.cli.main import main  # noqa: I001
+    from tfprof.cli.main import main
 
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     main()

@@ -37,7 +37,8 @@ class Fresh:
     """
 
     def __init__(self, words: Sequence[str], **options: Any) -> None:
-        self.pid = subprocess.Popen(words, start_new_session=True, **options).pid
+        self._child = subprocess.Popen(words, start_new_session=True, **options)
+        self.pid = self._child.pid
         self._cpu_s = 0.0
 
     def ended(self, seconds: float) -> int | None:
@@ -47,7 +48,8 @@ class Fresh:
             pid, status, used = os.wait4(self.pid, os.WNOHANG)
             if pid:
                 self._cpu_s = used.ru_utime + used.ru_stime
-                return os.waitstatus_to_exitcode(status)
+                self._child.returncode = os.waitstatus_to_exitcode(status)
+                return self._child.returncode
             if time.monotonic() > until:
                 return None
             time.sleep(0.002)

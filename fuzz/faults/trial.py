@@ -157,7 +157,8 @@ def environment(home: Path, tmp: Path, fault: str = "") -> dict[str, str]:
     """What a command has as its environment."""
     hook = str(Path(__file__).parent / "hook")
     return {
-        "PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(tmp), "LANG": "C.UTF-8", "PYTHONSAFEPATH": "1",
+        "PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(tmp), "LANG": "C.UTF-8",
+        "PYTHONSAFEPATH": "1",  # or imports would look into the working folder
         "PYTHONPATH": os.pathsep.join([*([hook] if fault else []), str(ROOT)]),
         "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3",
         **({"TFPROF_FAULT": fault} if fault else {}),

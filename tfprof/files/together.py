@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -40,10 +40,11 @@ def written_together(folder: Path, *, overwrite: bool) -> Iterator[Path]:
             raise
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-        for each in new:  # those that are still empty, the innermost first
-            with suppress(OSError):
-                each.rmdir()
+        try:
+            _clear(hidden, new)
+        except BaseException:  # a signal has come meanwhile
+            _clear(hidden, new)
+            raise
 
 
 def _move(files: Path, folder: Path, overwrite: bool) -> None:
@@ -58,3 +59,11 @@ def _move(files: Path, folder: Path, overwrite: bool) -> None:
         if target.exists():
             path.chmod(target.stat().st_mode & 0o777)
         shutil.move(path, target)
+
+
+def _clear(hidden: Path, new: Sequence[Path]) -> None:
+    """Remove the hidden folder, and new folders that are still empty, the innermost first."""
+    shutil.rmtree(hidden, ignore_errors=True)
+    for each in new:
+        with suppress(OSError):
+            each.rmdir()
