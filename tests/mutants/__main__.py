@@ -1,18 +1,19 @@
 """How many mutants of the modules that decide do the tests kill, and which survive?
 
-    python -m tests.mutants                        all chosen modules, a sample of each
-    python -m tests.mutants insight/budgets        those whose names contain a text
-    python -m tests.mutants --all gate naming      every mutant
+python -m tests.mutants                        all chosen modules, a sample of each
+python -m tests.mutants insight/budgets        those whose names contain a text
+python -m tests.mutants --all gate naming      every mutant
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
-import time
-from collections import defaultdict
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from tests.mutants.changes import Mutant, mutants
 from tests.mutants.chosen import DECIDING
@@ -29,30 +30,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--least", type=float, default=0.85, help="share to be killed in each")
     given = parser.parse_args()
+    terminal = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)  # forks close their own
+    show = partial(_show, terminal)
     rows = {}
-    for files, places in _groups(given.modules).items():
+    for places, every in DECIDING.items():
+        files = [one for one in every if any(text in one for text in given.modules or [""])]
+        if not files:
+            continue
         chosen = [one for file in files for one in _sample(mutants(file), given)]
-        began = time.monotonic()
-        found = list(zip(chosen, outcomes(list(places), MARKED, chosen), strict=True))
+        found = outcomes(list(places), MARKED, chosen, show)
         for file in files:
-            own = [(one, outcome) for one, outcome in found if one.file == file]
-            rows[file] = [outcome for _, outcome in own]
-            for one, outcome in own:
-                if outcome in ("passed", "unreached"):
-                    _show(one, outcome)
-        print(f"# {' '.join(places)}: {len(chosen)} mutants, {time.monotonic() - began:.0f} s")
-        sys.stdout.flush()
+            rows[file] = [end for one, end in zip(chosen, found, strict=True) if one.file == file]
     return _table(rows, given.least)
-
-
-def _groups(texts: list[str]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Modules by the tests that they share."""
-    groups = defaultdict(list)
-    for pattern, places in DECIDING.items():
-        for file in sorted(map(str, Path().glob(pattern))):
-            if not texts or any(text in file for text in texts):
-                groups[places].append(file)
-    return {tuple(files): places for places, files in groups.items()}
 
 
 def _sample(every: list[Mutant], given: argparse.Namespace) -> list[Mutant]:
@@ -62,10 +51,10 @@ def _sample(every: list[Mutant], given: argparse.Namespace) -> list[Mutant]:
     return sorted(chosen, key=lambda one: one.number)
 
 
-def _show(one: Mutant, outcome: str) -> None:
+def _show(to: TextIO, one: Mutant, outcome: str) -> None:
     statement = Path(one.file).read_text().splitlines()[one.first_line - 1].strip()
     where = "" if statement == one.before else f"   in: {statement}"
-    print(f"{one.file}:{one.first_line}: {one.before} → {one.after}   ({outcome}){where}")
+    print(f"{one.file}:{one.first_line}: {one.before} → {one.after}   ({outcome}){where}", file=to)
 
 
 def _table(rows: dict[str, list[str]], least: float) -> int:

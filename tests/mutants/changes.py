@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-_ORDER = {ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt)}
-_ORDER |= {ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt)}
-_SWAPPED: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
-    **_ORDER,
-    **{ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,)},
-    **{ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.And: (ast.Or,), ast.Or: (ast.And,)},
-    **{ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,)},
-    **{ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.Pow: (ast.Mult,)},
-    **{ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,)},
+_OTHER_OPERATORS = """
+    Lt LtE GtE, LtE Lt Gt, Gt GtE LtE, GtE Gt Lt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is, In NotIn,
+    NotIn In, And Or, Or And, Add Sub, Sub Add, Mult Div, Div Mult, FloorDiv Div, Mod FloorDiv,
+    Pow Mult, BitAnd BitOr, BitOr BitAnd
+"""
+_SWAPPED = {
+    kind: others
+    for names in _OTHER_OPERATORS.split(",")
+    for kind, *others in [[getattr(ast, name) for name in names.split()]]
 }
 _NAMES = ("min max", "any all", "minimum maximum", "floor ceil", "argmin argmax", "cummin cummax")
 _OTHER_NAME = {a: b for pair in _NAMES for a, b in (pair.split(), pair.split()[::-1])}
@@ -130,13 +130,17 @@ def _sites(
     parent: ast.AST, lines: tuple[int, int] = (1, 1), in_function: bool = False
 ) -> Iterator[_Site]:
     for field, value in ast.iter_fields(parent):
-        if field in _LEFT or (isinstance(parent, ast.If) and "TYPE_CHECKING" in ast.dump(parent.test)):
+        if field in _LEFT or (
+            isinstance(parent, ast.If) and "TYPE_CHECKING" in ast.dump(parent.test)
+        ):
             continue
         is_inside = in_function or (
             field == "body" and isinstance(parent, ast.FunctionDef | ast.Lambda)
         )
         for place, node in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(node, ast.AST) or (isinstance(node, ast.keyword) and node.arg == "strict"):
+            if not isinstance(node, ast.AST) or (
+                isinstance(node, ast.keyword) and node.arg == "strict"
+            ):
                 continue
             own = _own_lines(node) if isinstance(node, ast.stmt) else lines
             at = place if isinstance(value, list) else None

@@ -1,5 +1,60 @@
-"""The modules whose numbers or sentences a user acts upon, and the tests that are to protect them."""
+"""The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
+
+_OF_CAPTURES = ("tests/captures/facts", "tests/captures/practices", "tests/captures/tools")
+
+_TESTS_OF = {
+    # Whether a limit holds, and with which exit code a build ends.
+    ("tests/insight/budgets",): """
+        insight/budgets: budget capture_metrics check first_budget key_figures measure measurement
+        insight/budgets: metrics profile_metrics quantities static_metrics subject
+    """,
+    # Whether a change stands out from noise, and what it comes from.
+    ("tests/insight/diff",): """
+        insight/diff: comparable difference noise parts sentence shared_time
+    """,
+    # Since when a job is slower, and whether that fails a build.
+    ("tests/insight/history",): """
+        insight/history: causes change_points changes gate owner series
+    """,
+    # How much time a change would save.
+    ("tests/insight/whatif",): """
+        insight/whatif: answer chosen host launched longest marks regular unknown waits windows
+    """,
+    # Which rank the others wait for, and whether a job hangs at all.
+    ("tests/remote/hangs",): """
+        remote/hangs: collectives excuses naming progress watch
+    """,
+    # When a flight recorder writes, and what recording costs.
+    ("tests/remote/flight",): """
+        remote/flight: budget conditions history limits overhead pacing
+    """,
+    # What limits a profiled program, and what to do.
+    ("tests/advisor",): """
+        advisor: constants context copies cpu_placement expensive gpu_time input_bound operations
+        advisor: peak_memory small_ops stragglers tensor_cores
+    """,
+    # What limits a captured program, by how much, and what to do.
+    _OF_CAPTURES: """
+        captures/facts: between_steps bottleneck bound_by slow_hosts slow_once statistics
+        captures/facts: step_shares tpu_bottleneck utilization verdict
+        captures/practices: code_practices evidence input_practices memory_practices op_practices
+        captures/practices: step_practices
+        captures/overview: overview_page
+    """,
+    # Where steps begin and end, and how they spend their time.
+    ("tests/captures/events", "tests/captures/facts"): """
+        captures/events/steps: account step_times
+    """,
+}
 
 DECIDING = {
-    "tfprof/insight/budgets/*.py": ("tests/insight/budgets",),
+    tests: tuple(
+        f"tfprof/{folder.strip()}/{name}.py"
+        for line in lines.split("\n")
+        if line.strip()
+        for folder, names in [line.split(":")]
+        for name in names.split()
+    )
+    for tests, lines in _TESTS_OF.items()
 }
+"""Files of modules, by the folders of their tests."""

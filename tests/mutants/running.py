@@ -6,18 +6,20 @@ For each mutant, only tests that execute the changed statement run, quickest fir
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.machinery
 import os
 import pickle
 import resource
 import signal
+import sys
 import time
 import traceback
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +28,25 @@ import pytest
 
 from tests.mutants.changes import Mutant
 
-TESTS_S = 8.0
+TESTS_S = 5.0
 """Tests of one mutant take about that much processor time at most; the quickest ones run."""
 OPTIONS = ("-q", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist")
 _TIME, _FAILED, _PASSED, _ELSEWHERE = "time", "failed", "passed", "elsewhere"
 _CODES = (_PASSED, _FAILED, _ELSEWHERE)
 
 
-def outcomes(places: list[str], marked: str, mutants: list[Mutant]) -> list[str]:
+def outcomes(
+    places: list[str], marked: str, mutants: list[Mutant], report: Callable[[Mutant, str], None]
+) -> list[str]:
     """Of each mutant: ``failed``, ``time``, ``passed``, or ``unreached`` if no test runs it.
 
     Args:
         places: Folders and files of tests.
         marked: Which tests, as ``pytest -m``.
         mutants: Mutants of any files.
+        report: Gets each mutant that survives, at once, maybe in a fork whose output is lost.
     """
-    plugin = _Runner(mutants)
+    plugin = _Runner(mutants, report)
 
     def all_in_functions() -> tuple[list[str], list[list[str]]]:
         pytest.main([*OPTIONS, "-m", marked, *places], plugins=[plugin])
@@ -51,6 +56,8 @@ def outcomes(places: list[str], marked: str, mutants: list[Mutant]) -> list[str]
     for i, names in enumerate(chosen):
         if found[i] == _ELSEWHERE:
             found[i] = limited(lambda i=i, names=names: _imported_anew(mutants[i], names, marked))
+            if found[i] == _PASSED:
+                report(mutants[i], _PASSED)
     return found
 
 
@@ -120,18 +127,23 @@ def _imported_anew(mutant: Mutant, names: list[str], marked: str) -> str:
 class _Runner:
     """A plugin of pytest that runs the collected tests on mutants."""
 
-    def __init__(self, mutants: list[Mutant]) -> None:
-        self.mutants = mutants
+    def __init__(self, mutants: list[Mutant], report: Callable[[Mutant, str], None]) -> None:
+        self.mutants, self.report = mutants, report
         self.outcomes: list[str] = []
         self.chosen: list[list[str]] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         files = sorted({os.path.realpath(mutant.file) for mutant in self.mutants})
+        seconds, tests_of, loaded = in_child(lambda: _measure(session, files))
+        for name in loaded:  # also what functions import when they are called
+            with suppress(Exception):
+                importlib.import_module(name)
         gc.unfreeze()  # ``conftest.py`` freezes it
         functions = _functions_of(files)
         gc.freeze()
-        seconds, tests_of = in_child(lambda: _measure(session, files))
+        for file in files:
+            _original(file)
         at_once = sorted(range(len(seconds)), key=seconds.__getitem__)[:20]
         if limited(lambda: _CODES[not _run(session, at_once)]) != _PASSED:
             raise RuntimeError("tests fail in a fork without any change")
@@ -157,6 +169,8 @@ class _Runner:
                 self.outcomes.append(
                     limited(partial(_on, mutant, functions, session, quickest), 5 + 5 * total)
                 )
+            if self.outcomes[-1] in (_PASSED, "unreached"):
+                self.report(mutant, self.outcomes[-1])
         return True
 
 
@@ -168,8 +182,8 @@ def _functions_of(files: Iterable[str]) -> dict[tuple[str, types.CodeType], list
     return functions
 
 
-def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], dict]:
-    """Processor time of each test, and, by file and line, the tests that execute it."""
+def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], dict, list[str]]:
+    """Processor time of each test; by file and line, the tests that execute it; all modules."""
     seconds = []
     watching = coverage.Coverage(data_file=None, include=files)
     watching.start()
@@ -189,7 +203,7 @@ def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], di
     }
     if session.testsfailed:
         raise RuntimeError(f"{session.testsfailed} tests fail without any change")
-    return seconds, tests_of
+    return seconds, tests_of, sorted(sys.modules)
 
 
 def _run(session: pytest.Session, tests: list[int]) -> bool:
@@ -204,9 +218,7 @@ def _run(session: pytest.Session, tests: list[int]) -> bool:
 
 def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[int]) -> str:
     changed = mutant.code()
-    text = Path(mutant.file).read_text(encoding="utf-8")
-    original = compile(text, changed.co_filename, "exec", dont_inherit=True)
-    before, after = _inner(original), _inner(changed)
+    before, after = _inner(_original(changed.co_filename)), _inner(changed)
     if len(before) != len(after):
         return _ELSEWHERE
     for old, new in zip(before, after, strict=True):
@@ -216,6 +228,11 @@ def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[in
             except ValueError:  # it uses other variables of its outer function than before
                 return _ELSEWHERE
     return _PASSED if _run(session, tests) else _FAILED
+
+
+@cache
+def _original(file: str) -> types.CodeType:
+    return compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True)
 
 
 def _inner(code: types.CodeType) -> list[types.CodeType]:
