@@ -11,7 +11,6 @@ import importlib.machinery
 import os
 import pickle
 import resource
-import signal
 import sys
 import time
 import traceback
@@ -30,7 +29,8 @@ from tests.mutants.changes import Mutant
 
 TESTS_S = 5.0
 """Tests of one mutant take about that much processor time at most; the quickest ones run."""
-OPTIONS = ("-q", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist")
+OPTIONS = ("-q", "-x", "--tb=no", "--assert=plain", "--timeout=120", "-p", "no:cacheprovider")
+"""A test of a mutant may also wait for something that never comes."""
 _TIME, _FAILED, _PASSED, _ELSEWHERE = "time", "failed", "passed", "elsewhere"
 _CODES = (_PASSED, _FAILED, _ELSEWHERE)
 
@@ -85,18 +85,10 @@ def limited(function: Callable[[], str], cpu_s: float = 60.0) -> str:
     if not pid:
         with _leaving():
             _silence()
-            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 1))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s), int(cpu_s)))
             os._exit(_CODES.index(function()))
-    until = time.monotonic() + 10 * cpu_s  # it may also wait for something that never comes
-    while time.monotonic() < until:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            return _CODES[code] if 0 <= code < len(_CODES) else _TIME if code < 0 else _FAILED
-        time.sleep(0.002)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return _TIME
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return _CODES[code] if code >= 0 else _TIME
 
 
 @contextmanager
@@ -187,10 +179,10 @@ def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], di
     seconds = []
     watching = coverage.Coverage(data_file=None, include=files)
     watching.start()
-    for test, _ in enumerate(session.items):
+    for test, (item, following) in enumerate(_in_turn(session.items)):
         watching.switch_context(str(test))
         before = time.process_time()
-        _run(session, [test])
+        session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         seconds.append(time.process_time() - before)
     watching.stop()
     data = watching.get_data()
@@ -208,12 +200,16 @@ def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], di
 
 def _run(session: pytest.Session, tests: list[int]) -> bool:
     """Run tests, until one fails: whether all passed."""
-    items = [session.items[test] for test in tests]
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in _in_turn([session.items[test] for test in tests]):
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed:
             return False
     return True
+
+
+def _in_turn(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+    """Each test and the one after it: they share fixtures."""
+    return zip(items, [*items[1:], None], strict=True)
 
 
 def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[int]) -> str:
@@ -221,12 +217,15 @@ def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[in
     before, after = _inner(_original(changed.co_filename)), _inner(changed)
     if len(before) != len(after):
         return _ELSEWHERE
-    for old, new in zip(before, after, strict=True):
-        for function in functions[changed.co_filename, old] if old != new else ():
-            try:
-                function.__code__ = new
-            except ValueError:  # it uses other variables of its outer function than before
-                return _ELSEWHERE
+    changes = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    patched = [(f, new) for old, new in changes for f in functions[changed.co_filename, old]]
+    if not patched:
+        return _ELSEWHERE
+    try:
+        for function, new in patched:
+            function.__code__ = new
+    except ValueError:  # it uses other variables of its outer function than before
+        return _ELSEWHERE
     return _PASSED if _run(session, tests) else _FAILED
 
 
