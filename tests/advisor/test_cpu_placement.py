@@ -35,6 +35,12 @@ def test_limits(micros, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_ops_that_took_time_are_counted():
+    for least, n in ((1, 2), (0, 1)):
+        cpu = {"mm": stat(100, start=1000), "conv": stat(least, start=1100)}
+        assert the_finding(check_cpu_placement, NODES, step(cpu)).evidence["op_count"] == n
+
+
 def test_without_a_gpu_the_cpu_is_the_right_place():
     assert found(check_cpu_placement, NODES, run({"mm": 1000})) == []
     assert found(check_cpu_placement, NODES) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType
 
@@ -25,6 +26,12 @@ _NAMES = ("min max", "any all", "minimum maximum", "floor ceil", "argmin argmax"
 _OTHER_NAME = {a: b for pair in _NAMES for a, b in (pair.split(), pair.split()[::-1])}
 
 
+@cache
+def source_of(file: str) -> str:
+    """The text of a file when it was first read: it may be edited meanwhile."""
+    return Path(file).read_text(encoding="utf-8")
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One change of a file; ``number`` is its place among all changes of the file."""
@@ -39,7 +46,7 @@ class Mutant:
 
     def code(self) -> CodeType:
         """The file with this change, compiled."""
-        tree = ast.parse(Path(self.file).read_text(encoding="utf-8"))
+        tree = ast.parse(source_of(self.file))
         changes = (put for site in _sites(tree) for _, put in site.changes())
         next(put for number, put in enumerate(changes) if number == self.number)()
         name = str(Path(self.file).resolve())
@@ -49,7 +56,7 @@ class Mutant:
 def mutants(file: str) -> list[Mutant]:
     """All mutants of a Python file, in an order that depends on its text alone."""
     found = []
-    for site in _sites(ast.parse(Path(file).read_text(encoding="utf-8"))):
+    for site in _sites(ast.parse(source_of(file))):
         before = ast.unparse(site.node)
         for after, _ in site.changes():
             lines = (site.lines[0], site.lines[1], before, ast.unparse(after))
@@ -92,8 +99,7 @@ def _instead(node: ast.AST, parent: ast.AST, field: str) -> Iterator[ast.AST]:
         case ast.BinOp(left, op, right) if not isinstance(left, ast.JoinedStr):
             yield from (ast.BinOp(left, new(), right) for new in _SWAPPED.get(type(op), ()))
         case ast.AugAssign(target, op, value):
-            new = ast.Sub if isinstance(op, ast.Add) else ast.Add
-            yield ast.AugAssign(target, new(), value)
+            yield from (ast.AugAssign(target, new(), value) for new in _SWAPPED.get(type(op), ()))
             yield ast.Pass()
         case ast.UnaryOp(ast.Not() | ast.USub() | ast.Invert(), operand):
             yield operand

@@ -19,13 +19,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import coverage
 import pytest
 
-from tests.mutants.changes import Mutant
+from tests.mutants.changes import Mutant, source_of
 
 TESTS_S = 5.0
 """Tests of one mutant take about that much processor time at most; the quickest ones run."""
@@ -134,8 +133,8 @@ class _Runner:
         gc.unfreeze()  # ``conftest.py`` freezes it
         functions = _functions_of(files)
         gc.freeze()
-        for file in files:
-            _original(file)
+        for mutant in self.mutants:
+            _original(mutant.file)
         at_once = sorted(range(len(seconds)), key=seconds.__getitem__)[:20]
         if limited(lambda: _CODES[not _run(session, at_once)]) != _PASSED:
             raise RuntimeError("tests fail in a fork without any change")
@@ -214,7 +213,7 @@ def _in_turn(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Ite
 
 def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[int]) -> str:
     changed = mutant.code()
-    before, after = _inner(_original(changed.co_filename)), _inner(changed)
+    before, after = _inner(_original(mutant.file)), _inner(changed)
     if len(before) != len(after):
         return _ELSEWHERE
     changes = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
@@ -231,7 +230,7 @@ def _on(mutant: Mutant, functions: dict, session: pytest.Session, tests: list[in
 
 @cache
 def _original(file: str) -> types.CodeType:
-    return compile(Path(file).read_text(encoding="utf-8"), file, "exec", dont_inherit=True)
+    return compile(source_of(file), os.path.realpath(file), "exec", dont_inherit=True)
 
 
 def _inner(code: types.CodeType) -> list[types.CodeType]:
