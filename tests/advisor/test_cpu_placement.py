@@ -35,10 +35,20 @@ def test_limits(micros, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
-def test_ops_that_took_time_are_counted():
-    for least, n in ((1, 2), (0, 1)):
-        cpu = {"mm": stat(100, start=1000), "conv": stat(least, start=1100)}
-        assert the_finding(check_cpu_placement, NODES, step(cpu)).evidence["op_count"] == n
+def test_only_ops_that_ran_are_counted():
+    idle = typed(op("idle", "Conv2D", "x", "w"), FLOAT32)
+    idle.device = CPU
+    cpu = {"mm": stat(100, start=1000), "conv": stat(1, start=1100)}
+    finding = the_finding(check_cpu_placement, [*NODES, idle], step(cpu))
+    assert finding.evidence["op_count"] == 2
+
+
+def test_three_types_are_named():
+    types = ("MatMul", "Conv2D", "MaxPool", "BiasAdd")
+    nodes = [typed(op(name, name), FLOAT32) for name in types]
+    cpu = {name: stat(90 - at, start=1000) for at, name in enumerate(types)}
+    finding = the_finding(check_cpu_placement, [*nodes, NODES[2]], step(cpu))
+    assert "'MatMul', 'Conv2D' and 'MaxPool'." in finding.message
 
 
 def test_without_a_gpu_the_cpu_is_the_right_place():

@@ -12,8 +12,6 @@ import os
 import random
 import sys
 from functools import partial
-from pathlib import Path
-from typing import TextIO
 
 from tests.mutants.changes import Mutant, mutants
 from tests.mutants.chosen import DECIDING
@@ -31,14 +29,13 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.85, help="share to be killed in each")
     given = parser.parse_args()
     terminal = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)  # forks close their own
-    show = partial(_show, terminal)
     rows = {}
     for places, every in DECIDING.items():
         files = [one for one in every if any(text in one for text in given.modules or [""])]
         if not files:
             continue
         chosen = [one for file in files for one in _sample(mutants(file), given)]
-        found = outcomes(list(places), MARKED, chosen, show)
+        found = outcomes(list(places), MARKED, chosen, partial(print, file=terminal))
         for file in files:
             rows[file] = [end for one, end in zip(chosen, found, strict=True) if one.file == file]
     return _table(rows, given.least)
@@ -49,12 +46,6 @@ def _sample(every: list[Mutant], given: argparse.Namespace) -> list[Mutant]:
         return every
     chosen = random.Random(f"{given.seed} {every[0].file}").sample(every, given.sample)
     return sorted(chosen, key=lambda one: one.number)
-
-
-def _show(to: TextIO, one: Mutant, outcome: str) -> None:
-    statement = Path(one.file).read_text().splitlines()[one.first_line - 1].strip()
-    where = "" if statement == one.before else f"   in: {statement}"
-    print(f"{one.file}:{one.first_line}: {one.before} → {one.after}   ({outcome}){where}", file=to)
 
 
 def _table(rows: dict[str, list[str]], least: float) -> int:

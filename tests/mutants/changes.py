@@ -44,6 +44,11 @@ class Mutant:
     after: str
     in_function: bool
 
+    def __str__(self) -> str:
+        statement = source_of(self.file).splitlines()[self.first_line - 1].strip()
+        where = "" if statement == self.before else f"   in: {statement}"
+        return f"{self.file}:{self.first_line}: {self.before} → {self.after}{where}"
+
     def code(self) -> CodeType:
         """The file with this change, compiled."""
         tree = ast.parse(source_of(self.file))

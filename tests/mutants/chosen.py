@@ -1,6 +1,9 @@
 """The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
 
-_OF_CAPTURES = ("tests/captures/facts", "tests/captures/practices", "tests/captures/tools")
+_OF_CAPTURES = (
+    *("tests/captures/facts", "tests/captures/practices"),
+    *(f"tests/captures/tools/test_{name}.py" for name in ("small_tables", "utilization")),
+)
 
 _TESTS_OF = {
     # Whether a limit holds, and with which exit code a build ends.

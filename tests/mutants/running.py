@@ -35,7 +35,7 @@ _CODES = (_PASSED, _FAILED, _ELSEWHERE)
 
 
 def outcomes(
-    places: list[str], marked: str, mutants: list[Mutant], report: Callable[[Mutant, str], None]
+    places: list[str], marked: str, mutants: list[Mutant], say: Callable[[str], None]
 ) -> list[str]:
     """Of each mutant: ``failed``, ``time``, ``passed``, or ``unreached`` if no test runs it.
 
@@ -43,9 +43,9 @@ def outcomes(
         places: Folders and files of tests.
         marked: Which tests, as ``pytest -m``.
         mutants: Mutants of any files.
-        report: Gets each mutant that survives, at once, maybe in a fork whose output is lost.
+        say: Shows a line, at once and from a fork: each mutant that survives, and its outcome.
     """
-    plugin = _Runner(mutants, report)
+    plugin = _Runner(mutants, say)
 
     def all_in_functions() -> tuple[list[str], list[list[str]]]:
         pytest.main([*OPTIONS, "-m", marked, *places], plugins=[plugin])
@@ -56,7 +56,7 @@ def outcomes(
         if found[i] == _ELSEWHERE:
             found[i] = limited(lambda i=i, names=names: _imported_anew(mutants[i], names, marked))
             if found[i] == _PASSED:
-                report(mutants[i], _PASSED)
+                say(f"{mutants[i]}   ({_PASSED})")
     return found
 
 
@@ -118,15 +118,17 @@ def _imported_anew(mutant: Mutant, names: list[str], marked: str) -> str:
 class _Runner:
     """A plugin of pytest that runs the collected tests on mutants."""
 
-    def __init__(self, mutants: list[Mutant], report: Callable[[Mutant, str], None]) -> None:
-        self.mutants, self.report = mutants, report
+    def __init__(self, mutants: list[Mutant], say: Callable[[str], None]) -> None:
+        self.mutants, self.say = mutants, say
         self.outcomes: list[str] = []
         self.chosen: list[list[str]] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         files = sorted({os.path.realpath(mutant.file) for mutant in self.mutants})
-        seconds, tests_of, loaded = in_child(lambda: _measure(session, files))
+        seconds, tests_of, loaded, failed = in_child(lambda: _measure(session, files))
+        for test in failed:
+            self.say(f"{session.items[test].nodeid}: fails without any change, and does not count")
         for name in loaded:  # also what functions import when they are called
             with suppress(Exception):
                 importlib.import_module(name)
@@ -135,7 +137,7 @@ class _Runner:
         gc.freeze()
         for mutant in self.mutants:
             _original(mutant.file)
-        at_once = sorted(range(len(seconds)), key=seconds.__getitem__)[:20]
+        at_once = sorted(set(range(len(seconds))) - failed, key=seconds.__getitem__)[:20]
         if limited(lambda: _CODES[not _run(session, at_once)]) != _PASSED:
             raise RuntimeError("tests fail in a fork without any change")
         for mutant in self.mutants:
@@ -145,7 +147,7 @@ class _Runner:
             tests = {test for line in wanted for test in lines.get(line, ())}
             if not mutant.in_function and not tests:
                 tests = set(range(len(seconds)))
-            quickest, total = sorted(tests, key=lambda test: (seconds[test], test)), 0.0
+            quickest, total = sorted(tests - failed, key=lambda test: (seconds[test], test)), 0.0
             for n, test in enumerate(quickest):
                 total += seconds[test]
                 if total > TESTS_S and n:
@@ -161,7 +163,7 @@ class _Runner:
                     limited(partial(_on, mutant, functions, session, quickest), 5 + 5 * total)
                 )
             if self.outcomes[-1] in (_PASSED, "unreached"):
-                self.report(mutant, self.outcomes[-1])
+                self.say(f"{mutant}   ({self.outcomes[-1]})")
         return True
 
 
@@ -173,16 +175,18 @@ def _functions_of(files: Iterable[str]) -> dict[tuple[str, types.CodeType], list
     return functions
 
 
-def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], dict, list[str]]:
-    """Processor time of each test; by file and line, the tests that execute it; all modules."""
-    seconds = []
+def _measure(session: pytest.Session, files: list[str]) -> tuple[list, dict, list[str], set[int]]:
+    """Time of each test; by file and line, the tests that execute it; modules; failed tests."""
+    seconds, failed = [], set()
     watching = coverage.Coverage(data_file=None, include=files)
     watching.start()
     for test, (item, following) in enumerate(_in_turn(session.items)):
         watching.switch_context(str(test))
-        before = time.process_time()
+        before, n_failed = time.process_time(), session.testsfailed
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         seconds.append(time.process_time() - before)
+        if session.testsfailed > n_failed:
+            failed.add(test)
     watching.stop()
     data = watching.get_data()
     tests_of = {
@@ -192,9 +196,7 @@ def _measure(session: pytest.Session, files: list[str]) -> tuple[list[float], di
         }
         for file in files
     }
-    if session.testsfailed:
-        raise RuntimeError(f"{session.testsfailed} tests fail without any change")
-    return seconds, tests_of, sorted(sys.modules)
+    return seconds, tests_of, sorted(sys.modules), failed
 
 
 def _run(session: pytest.Session, tests: list[int]) -> bool:
