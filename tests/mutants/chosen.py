@@ -4,6 +4,11 @@ _OF_CAPTURES = (
     *("tests/captures/facts", "tests/captures/practices"),
     *(f"tests/captures/tools/test_{name}.py" for name in ("small_tables", "utilization")),
 )
+_OF_HANGS = tuple(
+    f"tests/remote/hangs/test_{name}.py"
+    for name in ("collectives", "excuses", "naming", "progress")
+)
+"""Without those of the watch, which wait for programs and depend on the speed of the machine."""
 
 _TESTS_OF = {
     # Whether a limit holds, and with which exit code a build ends.
@@ -24,8 +29,8 @@ _TESTS_OF = {
         insight/whatif: answer chosen host launched longest marks regular unknown waits windows
     """,
     # Which rank the others wait for, and whether a job hangs at all.
-    ("tests/remote/hangs",): """
-        remote/hangs: collectives excuses naming progress watch
+    _OF_HANGS: """
+        remote/hangs: collectives excuses naming progress
     """,
     # When a flight recorder writes, and what recording costs.
     ("tests/remote/flight",): """

@@ -125,6 +125,14 @@ class _Runner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            self._run_all(session)
+        except Exception:
+            self.say(traceback.format_exc())
+            raise
+        return True
+
+    def _run_all(self, session: pytest.Session) -> None:
         files = sorted({os.path.realpath(mutant.file) for mutant in self.mutants})
         seconds, tests_of, loaded, failed = in_child(lambda: _measure(session, files))
         for test in failed:
@@ -164,7 +172,6 @@ class _Runner:
                 )
             if self.outcomes[-1] in (_PASSED, "unreached"):
                 self.say(f"{mutant}   ({self.outcomes[-1]})")
-        return True
 
 
 def _functions_of(files: Iterable[str]) -> dict[tuple[str, types.CodeType], list]:

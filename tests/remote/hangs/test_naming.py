@@ -59,6 +59,9 @@ def test_a_rank_that_has_not_entered_the_collective():
     assert found == (1, 2, 3)
     found, basis = named([rank(0, entered="psum.2"), rank(1, entered="all.1"), rank(2, LOCK)])
     assert found == (2,) and "2 of 3 ranks have entered all.1 or psum.2, and" in basis
+    # The file and the line of the program count, not the calls of libraries in between.
+    by_library = (IN_TF[0], *LOCK)
+    assert named([rank(0, LOCK, entered="psum.1"), rank(1, by_library)])[0] == ()
     # Without stacks, the events decide alone.
     assert named([rank(0, None, entered="psum.1"), rank(1, None)])[0] == (1,)
 
@@ -99,13 +102,19 @@ def test_where_two_stand_in_a_library_the_third_elsewhere_decides():
 
 
 def test_a_rank_without_stacks_leaves_no_majority():
-    assert named([*others(3), rank(3, LOCK), rank(4, None)])[0] == ()
+    ranks = [*others(3), rank(3, LOCK), rank(4, None)]
+    assert named(ranks) == ((), "stacks of only 4 of 5 are visible, and name none of them")
+    assert named([rank(0), rank(1, None)])[1].startswith("stacks of only 1 of 2 are visible")
 
 
 def test_ranks_without_own_code_stand_where_the_library_does():
     in_lock = (Frame("wait", "/usr/lib/python3.11/threading.py", 320),)
     in_poll = (Frame("poll", "/usr/lib/python3.11/selectors.py", 4),)
     assert named([*others(3, frames=in_lock), rank(3, in_poll)])[0] == (3,)
+    # Of several calls, the innermost is the place.
+    in_queue = (*in_lock, Frame("get", "/usr/lib/python3.11/queue.py", 171))
+    assert named([*others(3, frames=in_lock), rank(3, in_queue)])[0] == ()
+    assert named([*others(3, frames=in_lock), rank(3, ())])[0] == (3,)
 
 
 def test_two_ranks_have_no_majority():
@@ -126,6 +135,10 @@ def test_a_further_thread():
     assert named([*others(3, others=[generator]), rank(3)])[0] == ()
     in_library = (Frame("wait", "/usr/lib/python3.11/threading.py", 320),)
     assert named([*others(3), rank(3, others=[in_library])])[0] == ()
+    both = [rank(3, others=[generator]), rank(4)]
+    assert named([*others(5, others=[LOCK]), *both])[0] == ()
+    mixed = rank(3, others=[(*generator, *in_library)])
+    assert named([*others(3), mixed])[0] == (3,)
     moved = Thread("t", generator, has_moved=True)
     assert named([*others(3), replace(rank(3), threads=(*rank(3).threads, moved))])[0] == ()
 
