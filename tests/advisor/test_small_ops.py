@@ -45,6 +45,12 @@ def test_limits(large, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_numbers_are_those_of_one_step():
+    finding = the_finding(check_small_operations, NODES, *[step(500)] * 2)
+    assert finding.evidence["small_execution_count"] == 300
+    assert finding.evidence["small_op_micros"] == 1500
+
+
 def test_few_small_ops():
     assert found(check_small_operations, NODES, step(20, n=199)) == []
     assert found(check_small_operations, NODES, step(20, n=200)) != []

@@ -1,14 +1,13 @@
 """The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
 
-_OF_CAPTURES = (
-    *("tests/captures/facts", "tests/captures/practices"),
-    *(f"tests/captures/tools/test_{name}.py" for name in ("small_tables", "utilization")),
-)
 _OF_HANGS = tuple(
     f"tests/remote/hangs/test_{name}.py"
     for name in ("collectives", "excuses", "naming", "progress")
 )
-"""Without those of the watch, which wait for programs and depend on the speed of the machine."""
+_OF_HISTORIES = tuple(
+    f"tests/insight/history/test_{name}.py" for name in ("answer", "change_points", "gate")
+)
+"""Neither tests that wait for other programs, nor those of the file, which DuckDB reads."""
 
 _TESTS_OF = {
     # Whether a limit holds, and with which exit code a build ends.
@@ -21,8 +20,8 @@ _TESTS_OF = {
         insight/diff: comparable difference noise parts sentence shared_time
     """,
     # Since when a job is slower, and whether that fails a build.
-    ("tests/insight/history",): """
-        insight/history: causes change_points changes gate owner series
+    _OF_HISTORIES: """
+        insight/history: change_points changes gate series
     """,
     # How much time a change would save.
     ("tests/insight/whatif",): """
@@ -42,12 +41,13 @@ _TESTS_OF = {
         advisor: peak_memory small_ops stragglers tensor_cores
     """,
     # What limits a captured program, by how much, and what to do.
-    _OF_CAPTURES: """
+    ("tests/captures/facts", "tests/captures/tools/test_utilization.py"): """
         captures/facts: between_steps bottleneck bound_by slow_hosts slow_once statistics
-        captures/facts: step_shares tpu_bottleneck utilization verdict
+        captures/facts: step_shares utilization verdict
+    """,
+    ("tests/captures/practices",): """
         captures/practices: code_practices evidence input_practices memory_practices op_practices
         captures/practices: step_practices
-        captures/overview: overview_page
     """,
     # Where steps begin and end, and how they spend their time.
     ("tests/captures/events", "tests/captures/facts"): """

@@ -98,7 +98,10 @@ def test_key_figures_that_half_of_the_runs_hold_are_compared():
     subject = Subject("now", lambda: net, None)
     runs = tuple(record(n, 10.0, exact={"ops": 1.0} if n < 2 else {}) for n in range(4))
     found = outcomes_of(subject, Series("train", runs))
-    assert {one.limit.metric.name: one.verdict for one in found} == {"ops": "met", "step_time": "missing"}
+    assert {one.limit.metric.name: one.verdict for one in found} == {
+        "ops": "met",
+        "step_time": "missing",
+    }
     few = Series("train", runs[1:])
     assert [one.limit.metric.name for one in outcomes_of(subject, few)] == ["step_time"]
     none = Series("train", tuple(record(n, None) for n in range(3)))
