@@ -1,5 +1,8 @@
 """The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
 
+_OF_FACTS = tuple(
+    f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "bottleneck", "slow_hosts")
+)
 _OF_HANGS = tuple(
     f"tests/remote/hangs/test_{name}.py"
     for name in ("collectives", "excuses", "naming", "progress")
@@ -41,9 +44,11 @@ _TESTS_OF = {
         advisor: peak_memory small_ops stragglers tensor_cores
     """,
     # What limits a captured program, by how much, and what to do.
-    ("tests/captures/facts", "tests/captures/tools/test_utilization.py"): """
-        captures/facts: between_steps bottleneck bound_by slow_hosts slow_once statistics
-        captures/facts: step_shares utilization verdict
+    _OF_FACTS: """
+        captures/facts: between_steps bottleneck slow_hosts slow_once verdict
+    """,
+    ("tests/captures/tools/test_utilization.py", "tests/captures/facts/test_model_flops.py"): """
+        captures/facts: utilization
     """,
     ("tests/captures/practices",): """
         captures/practices: code_practices evidence input_practices memory_practices op_practices

@@ -30,6 +30,13 @@ def test_a_collective_of_xla_that_goes_on():
     assert last_collectives([of(*run_of(3), *run_of(4))]) == ("psum.3 of jit_train", "")
 
 
+def test_one_earlier_run_of_the_program_shows_what_follows():
+    other = event("dot.9", 0, 5, hlo_op="dot.9", hlo_module="jit_other", run_id=9)
+    waits = run_of(5, has_ended=False)
+    assert last_collectives([of(other, *run_of(4), *waits)]).entered == "psum.3 of jit_train"
+    assert last_collectives([of(other, *waits)]).entered == ""
+
+
 def test_ops_that_do_not_reach_the_collective():
     early = [op("dot.1", 500, 5)]
     assert last_collectives([of(*run_of(3), *run_of(4), *early)]).entered == ""
