@@ -250,6 +250,35 @@ def test_the_reference_judges_the_first_host_and_all_steps():
     assert found.all_other == NONE  # the statement has it
 
 
+@pytest.mark.parametrize(
+    ("amounts", "kind", "words"),
+    [
+        ({WAIT: 49, OTHER: 30}, "both", "POTENTIALLY input-bound: 3.0% of the step time is not"),
+        ({WAIT: 49, OTHER: 29}, "device", "NOT input-bound: only 4.9%"),
+        ({WAIT: 50, OTHER: 30}, "both", "MODERATELY input-bound: 5.0%"),
+        ({WAIT: 200, OTHER: 30}, "host", "HIGHLY input-bound: 20.0%"),
+    ],
+)
+def test_the_reference_at_its_thresholds(amounts, kind, words):
+    found = reference_bottleneck(run_steps_of(amounts, classic=True))
+    assert (found.kind, words in found.statement) == (kind, True)
+    share, dark = amounts[WAIT] / 1000, amounts[OTHER] / 1000
+    assert (found.claim.value, found.claim.low) == (share, share)
+    assert found.claim.high == (pytest.approx(share + dark) if "POT" in words else None)
+    assert found.input_percent == pytest.approx(100 * share)
+    assert (found.all_other == NONE) == ("POT" in words or dark < 0.03)
+
+
+def test_the_reference_judges_launches_and_communication():
+    steps = run_steps_of({LAUNCH: 150, TALK: 30, OTHER: 40, WAIT: 200}, classic=True)
+    assert reference_bottleneck(steps, uses_tf_data=True).remarks == (
+        "15.0% of the step time goes to launching kernels. tf.data works on the same CPUs: give "
+        "the GPU threads of their own with TF_GPU_THREAD_MODE=gpu_private.",
+        "4.0% of the step time is not explained by recorded events.",
+        "3.0% of the step time goes to communication between devices.",
+    )
+
+
 LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]
 
 
