@@ -10,7 +10,10 @@ _OF_HANGS = tuple(
 _OF_HISTORIES = tuple(
     f"tests/insight/history/test_{name}.py" for name in ("answer", "change_points", "gate")
 )
-"""Neither tests that wait for other programs, nor those of the file, which DuckDB reads."""
+_OF_RECORDERS = tuple(
+    f"tests/remote/flight/test_{name}.py" for name in ("budget", "conditions", "history", "parts")
+)
+"""Neither tests that wait for other programs, nor those of files, which DuckDB reads."""
 
 _TESTS_OF = {
     # Whether a limit holds, and with which exit code a build ends.
@@ -35,7 +38,7 @@ _TESTS_OF = {
         remote/hangs: collectives excuses naming progress
     """,
     # When a flight recorder writes, and what recording costs.
-    ("tests/remote/flight",): """
+    _OF_RECORDERS: """
         remote/flight: budget conditions history limits overhead pacing
     """,
     # What limits a profiled program, and what to do.
