@@ -317,6 +317,16 @@ def truth(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Whether tests notice a slip in what decides verdicts, shares and gates: a sample of mutants.
+
+    ``-- insight/budgets`` takes modules by a part of their names, ``-- --all naming`` every mutant.
+    """
+    session.install("-e", ".[test]", "coverage>=7.6", env=BUILT)
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """A quick look at the benchmarks, against TensorFlow's profiler."""
     session.install("-e", ".", "tensorflow==2.21.0", env=BUILT)
