@@ -289,11 +289,15 @@ def pages(session: nox.Session) -> None:
 
 
 @nox.session
-def fuzz(session: nox.Session) -> None:
-    """Damaged and hostile inputs for all readers: 2000 of them, or what fuzz/README.md says."""
+def campaign(session: nox.Session) -> None:
+    """Odd and damaged files of all formats for all questions: 2000 times, or ``--hours N``."""
     session.install("-e", ".[test]", env=BUILT)
-    arguments = session.posargs or ["--count", "2000"]
-    session.run("python", "-m", "fuzz.fuzz_readers", *arguments)
+    if "--hours" in session.posargs:
+        # For executions guided by coverage; there is a wheel for some versions of Python.
+        _add(session, "cython")
+        install = ("python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "atheris")
+        session.run(*install, success_codes=[0, 1])
+    session.run("python", "-m", "fuzz.campaign", *session.posargs)
 
 
 @nox.session
@@ -310,6 +314,16 @@ def truth(session: nox.Session) -> None:
         session.run("python", "-m", "tests.truth.gym", *session.posargs, env=TENSORFLOW)
     else:
         session.run("pytest", "-n", "0", "-m", "gym", "tests/truth", env=TENSORFLOW)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Whether tests notice a slip in what decides verdicts, shares and gates: a sample of mutants.
+
+    ``-- insight/budgets`` takes modules by a part of their names, ``-- --all naming`` every mutant.
+    """
+    session.install("-e", ".[test]", "coverage>=7.6", env=BUILT)
+    session.run("python", "-m", "tests.mutants", *session.posargs)
 
 
 @nox.session

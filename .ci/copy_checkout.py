@@ -10,7 +10,7 @@ from pathlib import Path
 
 LEFT_OUT = (
     *(".git", ".venv", ".nox", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info"),
-    *("node_modules", "build", "dist", "fuzz-findings", "*.so", "*.pyd", "*.c"),
+    *("node_modules", "build", "dist", "fuzz-inputs", "*.so", "*.pyd", "*.c"),
 )
 
 

@@ -45,4 +45,4 @@ runtime="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
 LD_PRELOAD=$runtime "${pytest[@]}" -m "not ($others)" "${tests[@]}"
 export FUZZ_SLOWNESS="${FUZZ_SLOWNESS:-20}"
 (($#)) || set -- --count 2000
-LD_PRELOAD=$runtime "$python" -m fuzz.campaign --findings "${FINDINGS:-$root/fuzz-findings}" "$@"
+LD_PRELOAD=$runtime "$python" -m fuzz.campaign --findings "${FINDINGS:-$root/fuzz/corpus}" "$@"
