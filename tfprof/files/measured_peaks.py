@@ -91,7 +91,7 @@ def read_peaks(machine: str) -> MeasuredPeaks | None:
         known = MeasuredPeaks(**json.loads(path.read_text("utf-8")))
         rates = [*known.flops_per_s.values(), known.bytes_per_s]
         is_sound = known.machine == machine and all(0 < float(rate) < 1e24 for rate in rates)
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
     return known if is_sound and not _is_replaced(known) else None
 

@@ -18,6 +18,7 @@ from tfprof.captures.events.timeline.links import Matches, matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import Int64Array
@@ -233,7 +234,8 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
         _unsigned(timeline.stat("id").among(events), rules),
         _unsigned(timeline.stat("parent_id").among(events), rules),
     )
-    with_id, ids = seen.ids.events, seen.ids.values.view(np.uint64)
+    order = _in_order(timeline, seen.ids, rules)
+    with_id, ids = seen.ids.events[order], seen.ids.values[order].view(np.uint64)
     parents = seen.parents.at(with_id).view(np.uint64)
     parallelism = timeline.stat("parallelism").at(with_id)
     kinds = timeline.kinds[with_id]
@@ -273,6 +275,15 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
         ]
         pipelines.append(Pipeline(name, root, feeds_device, calls))
     return TfData(iterators, pipelines)
+
+
+def _in_order(timeline: Timeline, ids: SparseStat, rules: Rules) -> Int64Array | slice:
+    """Where the events of iterators are in order of time, which decides what comes first."""
+    if rules.takes_file_order:
+        return slice(None)
+    events = ids.events
+    durations, starts = timeline.durations_ps[events], timeline.starts_ps[events]
+    return np.lexsort((ids.values, -durations, starts))
 
 
 class _Found(NamedTuple):
@@ -329,7 +340,9 @@ class _Walker:
         both = (sources >= 0) & (targets >= 0)
         elements = _asynchronous(forest, seen, place_of)
         # All producers of an element form one child: an element may have very many of them.
-        targets = np.concatenate([targets[both], elements.keys + np.int64(len(events))])
+        # NumPy 1 adds a scalar in the type of the array.
+        shared = elements.keys.astype(np.int64) + len(events)
+        targets = np.concatenate([targets[both], shared])
         order, ends = rows_by(np.concatenate([sources[both], elements.parents]), len(events))
         self._children = targets[order]
         self._first_child = np.concatenate([[0], ends])
