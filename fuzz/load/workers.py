@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -88,7 +88,10 @@ def agent(n_workers: int, seconds: float, seed: int) -> Outcome:
 
 
 def _run(
-    command: Sequence[str], out: Path, seconds: float = 0.0, churn=lambda: None
+    command: Sequence[str],
+    out: Path,
+    seconds: float = 0.0,
+    churn: Callable[[], None] = lambda: None,
 ) -> tuple[Curve, str]:
     """Run a command to its end, and sample it meanwhile; its curve and what it printed."""
     with out.open("wb") as stream:
