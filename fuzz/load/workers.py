@@ -122,4 +122,4 @@ def _outcome(what: str, curve: Curve, output: str, findings: list[str]) -> Outco
         findings.append(f"more than {_MOST_MIB:g} MiB")
     if any(ord(letter) < 32 and letter not in "\n\t" for letter in output):
         findings.append("control characters were printed")
-    return Outcome([f"{what}; {len(output):,} letters printed", *list(curve.lines())[:3]], findings)
+    return Outcome([f"{what}; {len(output):,} letters printed", *list(curve.lines())[:4]], findings)
