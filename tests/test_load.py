@@ -18,9 +18,9 @@ def test_caches_may_fill_but_nothing_may_grow_on():
 
 
 def test_what_grows_is_named():
-    curve = Curve(0, [Sample(at, 100.0 + 2 * at, 9, 4, 0) for at in range(40)])
+    curve = Curve(0, [Sample(at, 100.0 + 2 * at, 0.0, 9, 4, 0) for at in range(40)])
     assert curve.growing() == ["memory, MiB grows"]
-    [memory, descriptors, *_] = curve.lines()
+    [memory, _, descriptors, *_] = curve.lines()
     assert "least 100, most 178" in memory and memory.endswith("GROWS")
     assert descriptors.endswith("flat")
 

@@ -190,17 +190,18 @@ async def _crowd(captures: Sequence[str], n_calls: int) -> Outcome:
         seconds = time.monotonic() - began
         kinds = collections.Counter([_kind(one.result()) for one in asking])
         after = sample_of(pid)
-    most_mib = max(one.memory_mib for one in curve.samples)
+    most_mib = max(one.memory_mib + one.children_mib for one in curve.samples)
     n_most = max(one.n_children for one in curve.samples)
     findings = [*_wrong(kinds), *_wrong(honest)]
-    if most_mib > before.memory_mib + _MOST_MEMORY_MIB:
+    if most_mib > before.memory_mib + before.children_mib + _MOST_MEMORY_MIB:
         findings.append(f"{most_mib:,.0f} MiB")
     answered = ", ".join(f"{n:,} × {kind}" for kind, n in sorted(kinds.items()))
+    after_mib = after.memory_mib + after.children_mib
     lines = [
         f"{n_calls} greedy questions at once: {answered}, in {seconds:,.0f} s",
         f"meanwhile {honest.total():,} overviews, the slowest after {slowest:,.0f} s",
         f"memory of all processes: {before.memory_mib:,.0f} MiB before, {most_mib:,.0f} at most, "
-        f"{after.memory_mib:,.0f} after; {n_most} processes for questions at most",
+        f"{after_mib:,.0f} after; {n_most} processes for questions at most",
     ]
     return Outcome(lines, findings)
 

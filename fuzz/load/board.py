@@ -18,7 +18,7 @@ from fuzz.load.people import People, site_of
 from fuzz.load.programs import Outcome, program
 
 _PREFIX: Final = "/data/plugin/tfprof"
-_START_SECONDS: Final = 120.0
+_START_SECONDS: Final = 600.0
 _SAMPLES: Final = 40
 _VISITORS: Final = 20
 """TensorBoard starts a thread for each connection, of which a browser has six."""

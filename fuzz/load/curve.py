@@ -19,6 +19,9 @@ MOST_GROWTH: Final = 0.05
 _MOST_MIB: Final = 8.0
 """Growth of memory that is noise: what an allocator keeps of the largest answers."""
 
+_MOST_CHILDREN_MIB: Final = 256.0
+"""The same of children: one more or less at the moment."""
+
 _MOST_NUMBER: Final = 8.0
 """The same of descriptors, threads and children: connections that are open at the moment."""
 
@@ -29,7 +32,8 @@ class Sample:
 
     Attributes:
         n_requests: Requests so far.
-        memory_mib: Resident memory.
+        memory_mib: Resident memory of the process alone.
+        children_mib: Resident memory of its children, which come and go.
         n_descriptors: Open descriptors of the process alone.
         n_threads: Threads of the process alone.
         n_children: Processes that it has started.
@@ -37,6 +41,7 @@ class Sample:
 
     n_requests: int
     memory_mib: float
+    children_mib: float
     n_descriptors: int
     n_threads: int
     n_children: int
@@ -52,7 +57,8 @@ def sample_of(pid: int, n_requests: int = 0) -> Sample:
     children = list(_children(pid))
     return Sample(
         n_requests,
-        sum(_memory_mib(one) for one in (pid, *children)),
+        _memory_mib(pid),
+        sum(map(_memory_mib, children)),
         len(list((process / "fd").iterdir())),
         len(list((process / "task").iterdir())),
         len(children),
@@ -93,7 +99,7 @@ class Curve:
             begin, end = _medians(values)
             verdict = "flat" if is_flat(values, most) else "GROWS"
             yield (
-                f"{name:>12} {bars(values)} least {min(values):,.0f}, most {max(values):,.0f}; "
+                f"{name:>13} {bars(values)} least {min(values):,.0f}, most {max(values):,.0f}; "
                 f"second quarter {begin:,.0f}, last {end:,.0f}: {verdict}"
             )
 
@@ -105,6 +111,7 @@ class Curve:
 
     def _figures(self) -> Iterator[tuple[str, list[float], float]]:
         yield "memory, MiB", [one.memory_mib for one in self.samples], _MOST_MIB
+        yield "children, MiB", [one.children_mib for one in self.samples], _MOST_CHILDREN_MIB
         yield "descriptors", [float(one.n_descriptors) for one in self.samples], _MOST_NUMBER
         yield "threads", [float(one.n_threads) for one in self.samples], _MOST_NUMBER
         yield "children", [float(one.n_children) for one in self.samples], _MOST_NUMBER

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,8 @@ from fuzz.load.programs import TFPROF, Outcome
 
 _CHURN_SECONDS: Final = 3.0
 _WAKE_SECONDS: Final = 0.5
-_END_SECONDS: Final = 60.0
+_END_SECONDS: Final = 300.0
+_ENDLESS: Final = "\n(ended by its load)\n"
 _MOST_MIB: Final = 2048.0
 
 
@@ -88,7 +89,10 @@ def agent(n_workers: int, seconds: float, seed: int) -> Outcome:
 
 
 def _run(
-    command: Sequence[str], out: Path, seconds: float = 0.0, churn=lambda: None
+    command: Sequence[str],
+    out: Path,
+    seconds: float = 0.0,
+    churn: Callable[[], None] = lambda: None,
 ) -> tuple[Curve, str]:
     """Run a command to its end, and sample it meanwhile; its curve and what it printed."""
     with out.open("wb") as stream:
@@ -106,6 +110,9 @@ def _run(
                 next_churn = time.monotonic() + _CHURN_SECONDS
             time.sleep(_WAKE_SECONDS)
         process.wait(max(until - time.monotonic(), 1.0))
+    except subprocess.TimeoutExpired:
+        with out.open("a") as stream:
+            stream.write(_ENDLESS)
     finally:
         process.kill()
         process.wait()
@@ -113,10 +120,12 @@ def _run(
 
 
 def _outcome(what: str, curve: Curve, output: str, findings: list[str]) -> Outcome:
+    if output.endswith(_ENDLESS):
+        findings.append("it did not end")
     if "Traceback" in output:
         findings.append(output[output.index("Traceback") :][:2000])
     if max(one.memory_mib for one in curve.samples) > _MOST_MIB:
         findings.append(f"more than {_MOST_MIB:g} MiB")
     if any(ord(letter) < 32 and letter not in "\n\t" for letter in output):
         findings.append("control characters were printed")
-    return Outcome([f"{what}; {len(output):,} letters printed", *list(curve.lines())[:3]], findings)
+    return Outcome([f"{what}; {len(output):,} letters printed", *list(curve.lines())[:4]], findings)

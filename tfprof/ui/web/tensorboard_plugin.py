@@ -1,7 +1,7 @@
 """TensorBoard shows the same pages: a plugin that serves them for the runs of its log folder.
 
 TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Access is
-up to TensorBoard, which owns the server and its address: it answers whoever reaches it, under any
+up to TensorBoard, which owns the server and its address: it answers all who reach it, under any
 name. Only requests that a browser says to come from another site are refused here, as they could
 make it work.
 """
