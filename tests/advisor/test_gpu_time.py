@@ -75,7 +75,7 @@ def test_the_first_op_of_the_graph_has_a_line_too():
     )
 
 
-def test_waiting_for_a_tensor_is_no_preparation():
+def test_waiting_for_a_tensor_prepares_nothing():
     host = {f"r{i}": stat(8, start=1000 + i * 10, label=f"r{i} = _Recv(x)") for i in range(N)}
     kernels = {f"op{i}": stat(2, start=1008 + i * 10) for i in range(N)}
     assert found(check_kernel_launch, NODES, run_on({GPU: host, GPU_STREAMS: kernels})) == []

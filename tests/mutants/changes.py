@@ -13,8 +13,8 @@ from pathlib import Path
 from types import CodeType
 
 _OTHER_OPERATORS = """
-    Lt LtE GtE, LtE Lt Gt, Gt GtE LtE, GtE Gt Lt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is, In NotIn,
-    NotIn In, And Or, Or And, Add Sub, Sub Add, Mult Div, Div Mult, FloorDiv Div, Mod FloorDiv,
+    Lt LtE GtE, LtE Lt Gt, Gt GtE LtE, GtE Gt Lt, Eq NotEq, NotEq Eq, Is IsNot, IsNot Is,
+    And Or, Or And, Add Sub, Sub Add, Mult Div, Div Mult, FloorDiv Div, Mod FloorDiv,
     Pow Mult, BitAnd BitOr, BitOr BitAnd
 """
 _SWAPPED = {
@@ -22,6 +22,7 @@ _SWAPPED = {
     for names in _OTHER_OPERATORS.split(",")
     for kind, *others in [[getattr(ast, name) for name in names.split()]]
 }
+_SWAPPED |= {ast.In: [ast.NotIn], ast.NotIn: [ast.In]}  # codespell:ignore notin
 _NAMES = ("min max", "any all", "minimum maximum", "floor ceil", "argmin argmax", "cummin cummax")
 _OTHER_NAME = {a: b for pair in _NAMES for a, b in (pair.split(), pair.split()[::-1])}
 

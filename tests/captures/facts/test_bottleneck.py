@@ -158,7 +158,7 @@ def test_most_of_little_waiting_may_lie_between_the_steps():
     assert (none.kind, "NOT input-bound: only 4.9%" in none.statement) == ("device", True)
 
 
-def test_copies_are_told_from_a_fifth_of_the_waiting_on():
+def test_copies_have_words_from_a_fifth_of_the_waiting_on():
     assert "copying" not in judged({WAIT: 160, COPY: 40}).statement
     assert "4.1% of it copying it to devices" in judged({WAIT: 159, COPY: 41}).statement
     assert "copying it to devices is 4.0%" in judged({WAIT: 60, COPY: 40}).statement

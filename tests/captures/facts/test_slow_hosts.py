@@ -90,6 +90,28 @@ def test_a_clock_without_a_date_cannot_be_compared():
     assert [one.ahead_ns for one in clock_offsets(works, joint_collectives(works))] == [0.0, None]
 
 
+def test_a_slow_host_in_numbers():
+    """It works 400 longer, with a deviation of 8.165; each of the two others waits so long."""
+    works = [a_work("a", [100] * 4), a_work("b", [500, 510, 490, 500]), a_work("c", [100] * 4)]
+    slow = compared(works, np.arange(4))
+    assert (slow.order, slow.slowest, slow.step_ps) == ([1, 0, 2], 1, 2000.0)
+    assert [slow.excess_ps(at) for at in range(3)] == [-200.0, 400.0, -200.0]
+    assert slow.interval_ps(1).mid == pytest.approx(400)
+    assert slow.interval_ps(1).high > 413  # 95 % of one host are 400 ± 13
+    assert [slow.waited_for_ps(at) for at in range(3)] == [0.0, 400.0, 0.0]
+    assert (slow.each_step_ps, slow.delays, slow.straggles) == (400.0, True, True)
+    assert slow.causes(1)[0][1] == 400.0
+    assert compared(works, np.arange(1)).interval_ps(1) is None
+    assert not compared(works, np.arange(1)).straggles
+    assert compared(works[:1], np.arange(4)) is compared(works, np.arange(0)) is None
+
+
+@pytest.mark.parametrize(("own", "straggles"), [(199, False), (200, True)])
+def test_a_few_percent_of_a_step_make_no_slow_host(own, straggles):
+    works = [a_work("a", [100] * 4), a_work("b", [own] * 4)]
+    assert compared(works, np.arange(4)).straggles is straggles
+
+
 def test_the_slowest_of_many_is_not_slow_by_chance():
     chance = np.random.default_rng(3)
     works = [a_work(f"w{at:03}", chance.integers(900, 1100, 20)) for at in range(256)]

@@ -108,6 +108,12 @@ def test_the_places_that_are_likely_hold_the_true_one():
     assert likely_places(clear, 0.95) == (30, 30)
 
 
+def test_where_nothing_differs_the_ends_are_likelier_than_the_middle():
+    """Of 8 runs, the places 3, 4 and 5 count as 1/√15, 1/4 and 1/√15."""
+    even = np.full(8, 5.0)
+    assert [likely_places(even, share) for share in (0.33, 0.5, 0.68)] == [(3, 3), (3, 5), (3, 5)]
+
+
 def test_outliers_are_drawn_towards_the_others():
     kept = without_outliers(np.array([10.0, 10.1, 9.9, 10.0, 99.0]))
     assert kept[:4].tolist() == [10.0, 10.1, 9.9, 10.0]

@@ -17,7 +17,7 @@ from tfprof.testing.builders import graph, op
 pytestmark = pytest.mark.one_engine
 
 TEN_MS = Expected(30, 10.0, Interval(8.0, 10.0, 12.0))
-"""Ten ms are expected, and up to twelve are no surprise."""
+"""Ten ms are expected, and up to twelve pass."""
 
 
 def judged(metric, *values, known=TEN_MS):

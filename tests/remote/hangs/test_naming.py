@@ -117,7 +117,8 @@ def test_ranks_without_own_code_stand_where_the_library_does():
     assert named([*others(3, frames=in_lock), rank(3, ())])[0] == (3,)
 
 
-def test_two_ranks_have_no_majority():
+def test_three_ranks_have_a_majority_and_two_have_none():
+    assert named([*others(2), rank(2, LOCK)])[0] == (2,)
     assert named([rank(0), rank(1, LOCK)])[0] == ()
 
 
