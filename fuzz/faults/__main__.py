@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +66,8 @@ def _of_command(
             for fault in each.wrong:
                 print(f"{command.name}: {each.how}: {fault}", flush=True)
             yield each
+            if options.minutes and time.monotonic() > options.begun + 60 * options.minutes:
+                return
     print(f"{command.name}: done", file=sys.stderr, flush=True)
 
 
@@ -133,8 +136,8 @@ def _table(judged: Sequence[Judged]) -> str:
     n_wrong = sum(bool(each.wrong) for each in judged)
     cpu_s = sum(each.done.cpu_s for each in judged)
     n_commands = len({each.command.name for each in judged})
-    lines += ["", f"{len(judged):,} runs of {n_commands} commands, {n_wrong} wrong; {cpu_s:,.0f} s of CPU time."]  # fmt: skip
-    return "\n".join(lines)
+    runs = f"{len(judged):,} runs of {n_commands} commands"
+    return "\n".join([*lines, "", f"{runs}, {n_wrong} wrong; {cpu_s:,.0f} s of CPU time."])
 
 
 def _options() -> argparse.Namespace:
@@ -149,7 +152,10 @@ def _options() -> argparse.Namespace:
     add("--workers", type=int, default=os.cpu_count(), help="commands at the same time")
     add("--folder", help="where its files lie meanwhile; nothing is left there")
     add("--no-mounts", action="store_true", help="do not try faults that mount disks")
-    return parser.parse_args()
+    add("--minutes", type=float, default=0, help="end after so long; 0 when all is done")
+    options = parser.parse_args()
+    options.begun = time.monotonic()
+    return options
 
 
 if __name__ == "__main__":

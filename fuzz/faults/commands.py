@@ -132,7 +132,8 @@ COMMANDS = (
     ),
     Command(
         "record",
-        "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms --overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
+        "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms "
+        "--overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
         makes=("logs", *_RUN, "logs/plugins/profile/*/*"),
     ),
     Command(

@@ -20,7 +20,7 @@ from fuzz.faults.processes import Fresh, Nursery, Started
 from tests.remote.conftest import FakeServer
 from tests.remote.flight.fake_sessions import FakeSession
 
-HANG_SECONDS = 240.0
+HANG_SECONDS = 120.0
 """Of the clock on the wall, on a machine that has other things to do."""
 
 _LOOK_SECONDS = 0.002

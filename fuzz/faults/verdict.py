@@ -98,7 +98,7 @@ def _wrong_files(
     runs = Counter(
         name.rpartition("/")[0]
         for name in done.files
-        if "/profile/" in name and name.endswith(".xplane.pb")
+        if "/profile/" in name and "/." not in name and name.endswith(".xplane.pb")
     )
     if command.n_files and not is_other:
         yield from (f"{run} has {n} captures of {command.n_files}" for run, n in runs.items()
