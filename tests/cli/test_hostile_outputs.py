@@ -117,7 +117,8 @@ def test_what_is_read_twice_is_no_pipe(call, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe.xplane.pb")
     done = call(*words, "pipe.xplane.pb")
-    assert (done.exit_code, "is a pipe" in done.stderr) == (3, True)
+    assert done.exit_code in (3, 4)
+    assert "is a pipe" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes end otherwise there")
