@@ -172,6 +172,7 @@ class DaskEngine:
                 protocol="tls://",
                 security=security,
                 dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",  # else older releases listen everywhere
                 memory_limit=0,
                 worker_class=_keeper_of_workers(self._dask),
                 local_directory=folder,
