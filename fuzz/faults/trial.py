@@ -242,7 +242,7 @@ def _is_due(pid: int, moment: Moment, began: float) -> bool:
 
 def _left(session: int) -> tuple[str, ...]:
     """Command lines of processes that a command has left after a moment, without zombies."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while left := [*_members(session)]:
         if time.monotonic() > until:
             return tuple(left)
