@@ -57,7 +57,11 @@ def _of_command(
     place.folder.mkdir()
     draw = random.Random(f"{options.seed} {command.name}")
     some = [fault for fault in faults if draw.random() < options.share]
-    like = undisturbed(command, place)
+    try:
+        like = undisturbed(command, place)
+    except AssertionError as error:
+        print(f"left out, as it fails without a fault: {error}", flush=True)
+        return
     n_moments = round(options.moments * command.share)
     for results in (
         hit(command, like, place, some), signalled(command, like, place, n_moments, options.seed)
