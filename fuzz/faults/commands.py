@@ -144,7 +144,7 @@ COMMANDS = (
                "logs/plugins/profile/*/*"),
     ),
     Command(
-        "run", "run --steps 3:8 --logdir logs --run r --no-overview --no-server -- "
+        "run", "run --steps 3:8 --logdir logs --run r --no-overview -- "
         "{python} {inputs}/program.py",
         makes=("logs", *_RUN, "logs/plugins/profile/r/*"),
     ),
