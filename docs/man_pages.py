@@ -31,7 +31,9 @@ EXIT_STATUS = {
     3: "A file cannot be read or written.",
     4: "The files can be read, but there is nothing to show.",
     5: "An optional package is not installed; the message names it.",
+    129: "Ended by SIGHUP, as when a terminal closes; unfinished files are removed.",
     130: "Interrupted by Ctrl-C.",
+    143: "Ended by SIGTERM; unfinished files are removed.",
 }
 """Exit codes and their meaning."""
 

@@ -132,7 +132,8 @@ COMMANDS = (
     ),
     Command(
         "record",
-        "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms --overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
+        "record {server} --logdir logs --for 2s --when 'step_time > 1us' --interval 200ms "
+        "--overhead-check 0s --keep 5s --count 2 --cooldown 100ms",
         makes=("logs", *_RUN, "logs/plugins/profile/*/*"),
     ),
     Command(
@@ -143,7 +144,7 @@ COMMANDS = (
                "logs/plugins/profile/*/*"),
     ),
     Command(
-        "run", "run --steps 3:8 --logdir logs --run r --no-overview --no-server -- "
+        "run", "run --steps 3:8 --logdir logs --run r --no-overview -- "
         "{python} {inputs}/program.py",
         makes=("logs", *_RUN, "logs/plugins/profile/r/*"),
     ),

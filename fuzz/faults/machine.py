@@ -121,7 +121,10 @@ def _instead(make: Callable[[Path], object], name: str = "odd") -> Change:
     def change(around: Surroundings) -> None:
         odd = around.work.parent / "odd" / name
         odd.parent.mkdir()
-        make(odd)
+        writer = make(odd)
+        if isinstance(writer, subprocess.Popen):
+            around.after.append(writer.wait)
+            around.after.append(writer.kill)
         around.words = [str(odd) if str(around.inputs) in word else word for word in around.words]
 
     return change
@@ -132,10 +135,10 @@ def _socket(path: Path) -> None:
         made.bind(os.path.relpath(path))  # whose name may have 107 bytes
 
 
-def _pipe(path: Path) -> None:
+def _pipe(path: Path) -> subprocess.Popen[bytes]:
     """A pipe with a name, whose writer leaves without a byte when it has a reader."""
     os.mkfifo(path)
-    subprocess.Popen(["timeout", "60", "sh", "-c", ': > "$0"', path], start_new_session=True)
+    return subprocess.Popen(["sh", "-c", ': > "$0"', path])
 
 
 def _refused(calls: str, error: str, when: str) -> Change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
@@ -88,12 +88,29 @@ def hit(
     """Run a command once under each fault."""
     with closing(Nursery(like.modules, environment(place.folder, place.folder))) as nursery:
         for fault in faults:
-            at = fault.at.replace("{half}", str(max(1, like.n_operations // 2)))
-            done = place.run(
-                command, fault.change, fault=at, nursery=None if fault.is_fresh else nursery
-            )
-            faulty = wrong(
-                command, done, like.done.files, is_deaf=fault.is_deaf,
-                has_files="{work}" not in fault.at, is_other="{inputs}" in fault.at,
-            )  # fmt: skip
-            yield Judged(command, fault.name, fault.name, done, faulty)
+            half = max(1, like.n_operations // 2)
+            its = None if fault.is_fresh else nursery
+            yield under(fault, command, place, its, like.done.files, half)
+
+
+def under(
+    fault: Fault, command: Command, place: Place, nursery: Nursery | None,
+    whole: Mapping[str, bytes | None], half: int,
+) -> Judged:  # fmt: skip
+    """Run a command under a fault.
+
+    Args:
+        fault: The fault.
+        command: The command.
+        place: Where it runs.
+        nursery: Becomes the command; None starts it anew.
+        whole: The files of an undisturbed run.
+        half: The operation on files in the middle of its run.
+    """
+    at = fault.at.replace("{half}", str(half))
+    done = place.run(command, fault.change, fault=at, nursery=nursery)
+    faulty = wrong(
+        command, done, whole, is_deaf=fault.is_deaf, has_files="{work}" not in fault.at,
+        is_other="{inputs}" in fault.at,
+    )  # fmt: skip
+    return Judged(command, fault.name, fault.name, done, faulty)

@@ -69,6 +69,7 @@ class Nursery:
 
     def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
         self._calls, theirs = socket.socketpair()
+        self._answers = _Lines(self._calls)
         self._process = subprocess.Popen(
             [sys.executable, str(NURSERY), str(theirs.fileno())], pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL, env=environment,
@@ -84,7 +85,7 @@ class Nursery:
         what = {"words": words, "environment": environment, "cwd": str(cwd),
                 "streams": [str(stream) for stream in streams], "before": before}  # fmt: skip
         self._calls.sendall(json.dumps(what).encode() + b"\n")
-        return Prepared(self._calls)
+        return Prepared(self._answers)
 
     def close(self) -> None:
         """End it."""
@@ -95,25 +96,41 @@ class Nursery:
 class Prepared:
     """A command that a nursery became."""
 
-    def __init__(self, calls: socket.socket) -> None:
-        self._calls = calls
-        self._answer: tuple[int, float] | None = None
-        calls.settimeout(None)
-        self.pid = int(_line(calls))
+    def __init__(self, answers: _Lines) -> None:
+        self._answers = answers
+        self._cpu_s = 0.0
+        self.pid = int(answers.next(None))
 
     def ended(self, seconds: float) -> int | None:
         """See ``Started``."""
-        self._calls.settimeout(seconds)
         with suppress(TimeoutError):
-            self._answer = json.loads(_line(self._calls))
-            return self._answer[0]
+            code, self._cpu_s = json.loads(self._answers.next(seconds))
+            return int(code)
         return None
 
     def cpu_s(self) -> float:
         """See ``Started``."""
-        return self._answer[1] if self._answer else 0.0
+        return self._cpu_s
 
 
-def _line(calls: socket.socket) -> bytes:
-    """A short answer, which arrives at once."""
-    return calls.recv(4096)
+class _Lines:
+    """Lines that come over a socket."""
+
+    def __init__(self, calls: socket.socket) -> None:
+        self._calls, self._held = calls, b""
+
+    def next(self, seconds: float | None) -> bytes:
+        """The next line.
+
+        Raises:
+            TimeoutError: It does not come within a time.
+            EOFError: There are no more.
+        """
+        self._calls.settimeout(seconds)
+        while b"\n" not in self._held:
+            more = self._calls.recv(4096)
+            if not more:
+                raise EOFError("a nursery has ended")
+            self._held += more
+        line, _, self._held = self._held.partition(b"\n")
+        return line

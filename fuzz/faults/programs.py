@@ -125,7 +125,7 @@ print("well")
     *(
         Program(
             f"multiprocessing, {method}", _PROCESSES.replace("{method}", method),
-            ("--steps", "3:8", "--no-overview", "--no-server", "--logdir", "logs"), n_captures=2,
+            ("--steps", "3:8", "--no-overview", "--logdir", "logs"), n_captures=2,
         )
         for method in ("fork", "spawn", "forkserver")
     ),

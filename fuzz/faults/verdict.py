@@ -64,7 +64,7 @@ def _wrong_end(command: Command, done: Done, signal_: int, is_deaf: bool) -> Ite
         yield f"hangs: {done.err[-300:]}"
         return
     trace = _TRACES.search(done.err)
-    if trace is not None and not _is_of_python(done):
+    if trace is not None and not _is_of_python(done) and signal_ != signal.SIGKILL:
         yield f"prints: {done.err[max(0, trace.start() - 200) :][:1500]}"
     if done.code not in _codes(command, signal_) and not _is_of_python(done):
         yield f"exit code {done.code}: {done.err[-300:]}"
@@ -98,7 +98,7 @@ def _wrong_files(
     runs = Counter(
         name.rpartition("/")[0]
         for name in done.files
-        if "/profile/" in name and name.endswith(".xplane.pb")
+        if "/profile/" in name and "/." not in name and name.endswith(".xplane.pb")
     )
     if command.n_files and not is_other:
         yield from (f"{run} has {n} captures of {command.n_files}" for run, n in runs.items()

@@ -120,6 +120,27 @@ def test_links_that_lead_to_each_other(call, capture, tmp_path):
     assert call("overview", capture, "-o", tmp_path / "loop").exit_code == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no pipes with names")
+@pytest.mark.parametrize("words", [["slice", "-o", "out"], ["history", "new.duckdb", "--add"]])
+def test_what_is_read_twice_is_no_pipe(call, tmp_path, monkeypatch, words):
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.xplane.pb")
+    done = call(*words, "pipe.xplane.pb")
+    assert done.exit_code in (3, 4)
+    assert "is a pipe" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes end otherwise there")
+def test_a_note_that_no_one_can_read_ends_no_command(monkeypatch):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        output.note("lost")
+        stream.write("lost, too")  # and the flush at the end raises nothing
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another signal there")
 @pytest.mark.parametrize(
     "module", ["click", "tfprof.cli.registry", "tfprof.cli.commands.flops", "numpy"]

@@ -98,6 +98,18 @@ def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def refuse_pipe(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe, for what reads a file more than once: the second look would wait for ever.
+
+    Raises:
+        InputError: It is one.
+    """
+    file = as_path(path)
+    with suppress(OSError, ValueError):  # reading it reports why
+        if isinstance(file, Path) and file.is_fifo():
+            raise InputError(f"{file}: is a pipe, and is read more than once. Write it into a file")
+
+
 def entries(folder: str | os.PathLike[str]) -> list[AnyPath]:
     """The content of a folder, sorted by name.
 

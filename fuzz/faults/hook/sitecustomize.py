@@ -2,7 +2,7 @@
 
 ``TFPROF_FAULT=count:FILE`` writes into a file, at the end, their number and the imported modules;
 ``TFPROF_FAULT=7:kill:15`` sends it a signal before the seventh, and ``7:sh:COMMAND`` runs a command
-then. ``TFPROF_FAULT=0:clock:3600`` lets its clock jump to and fro by an hour, at every tenth look.
+then. ``TFPROF_FAULT=0:clock:3600`` lets its clock jump by an hour and back, at every tenth look.
 Processes that it starts are left alone.
 """
 

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -44,6 +46,27 @@ def test_processes_start_before_the_request():
         raise KeyboardInterrupt
     with engine.begun(0):
         assert not multiprocessing.active_children()
+
+
+KILLED = """
+import os, signal
+from tfprof.captures.hosts.engines import Processes, _nothing
+
+if __name__ == "__main__":
+    engine = Processes(1)
+    with engine.begun(1):
+        engine._begun.submit(_nothing).result()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_processes_end_with_a_parent_that_is_killed(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(KILLED)
+    # Its process has the same stdout, and would keep it open.
+    done = subprocess.run([sys.executable, str(path)], stdout=subprocess.PIPE, timeout=120)
+    assert done.returncode == -signal.SIGKILL
 
 
 def test_processes_that_die_before_the_request_are_replaced():

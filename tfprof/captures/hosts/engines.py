@@ -9,9 +9,11 @@ unreadable.
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Protocol
@@ -157,10 +159,19 @@ def _begin_worker() -> None:
     Returning the memory and getting it filled with zeros again takes an eighth of the time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:  # of glibc: M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
         mallopt(-1, _KEPT_BYTES)
         mallopt(-3, _KEPT_BYTES)
+
+
+def _end_with_parent() -> None:
+    """End this process if its parent is killed; it would wait for its next task for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _condensed(file: HostFile, wanted: Wanted) -> bytes:

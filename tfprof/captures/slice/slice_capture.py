@@ -42,7 +42,7 @@ from tfprof.core.wire.walk import LENGTH_DELIMITED, WireError, walk
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
-from tfprof.files.disk import FileParts, file_parts, is_folder, opened, write_file
+from tfprof.files.disk import FileParts, file_parts, is_folder, opened, refuse_pipe, write_file
 from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import as_path, is_remote, named, resolved
 from tfprof.files.run_folder import host_name, run_files
@@ -376,6 +376,7 @@ def _files(source: Any, run: str | None) -> tuple[str, list[str | os.PathLike[st
     for one in sources:
         if is_folder(one):
             raise UsageError(f"{one}: a folder among several paths; give one folder alone")
+        refuse_pipe(one)
     if run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
     parents = {as_path(one).absolute().parent for one in sources}

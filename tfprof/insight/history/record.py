@@ -17,7 +17,14 @@ from tfprof.captures.read.xspace import DAMAGED
 from tfprof.captures.run.run import Run
 from tfprof.core.version import __version__
 from tfprof.errors import MalformedProfileError
-from tfprof.files.disk import files_below, is_folder, read_file, state_of, unreadable
+from tfprof.files.disk import (
+    files_below,
+    is_folder,
+    read_file,
+    refuse_pipe,
+    state_of,
+    unreadable,
+)
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named, resolved
 from tfprof.files.run_folder import capture_files, runs
 from tfprof.inputs.open_paths import open_paths
@@ -165,6 +172,7 @@ def record_of(
     Raises:
         InputError: It cannot be read, or only in part, or is none.
     """
+    refuse_pipe(found.path)
     digest = found.digest()
     if subject is None:
         [opened, *_] = open_paths([found.path])
