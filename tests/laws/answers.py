@@ -30,7 +30,8 @@ from tfprof.ui.pages.site import Site
 Answers = dict[str, Any]
 """Plain data by name: ``tool memory``, ``page trace``."""
 
-TABLES = ("events", "steps", "event_arguments")
+TABLES_OF_RUN = ("events", "steps", "event_arguments")
+TABLES_OF_PROFILE = ("profile_ops", "profile_op_steps", "profile_edges")
 ROUNDING = 1e-12
 """Relative difference of numbers that is none."""
 VIEWS = ("scope", "graph", "op", "code")
@@ -72,7 +73,7 @@ def _questions(
             yield f"page {page['id']}", lambda name=page["id"]: site.page(name, {}).to_dict()
     yield "trace", lambda: trace_of(_exported(opened, "chrome"))
     yield "stacks", lambda: sorted(_exported(opened, "collapsed").splitlines())
-    for table in TABLES if one.run is not None else ("profile_ops", "profile_op_steps", "profile_edges"):
+    for table in TABLES_OF_RUN if one.run is not None else TABLES_OF_PROFILE:
         yield f"table {table}", lambda name=table: rows_of(_exported(opened, "csv", name))
 
 

@@ -36,7 +36,8 @@ def _host(chance: random.Random, name: str) -> pb.XSpace:
     for step in range(N_STEPS):
         at = step * STEP_NS
         main.append(event("train", at, 900_000, step_num=step + 3, _r=1))
-        main.append(event("IteratorGetNext:IteratorGetNext", at + 1000, chance.choice((5, 9)) * 9999))
+        main.append(event("IteratorGetNext:IteratorGetNext", at + 1000,
+                          chance.choice((5, 9)) * 9999))  # fmt: skip
         main.append(event("FunctionRun", at + 100_000, 700_000, _pt=1, _p=10 * step + 7))
         pool.append(event("ExecutorState::Process", at + 110_000, 650_000, _ct=1, _c=10 * step + 7))
         pool.append(event("Iterator::Root::Prefetch", at + 1000, 900, id=chance.choice((6, 7))))
@@ -58,8 +59,7 @@ def _host(chance: random.Random, name: str) -> pb.XSpace:
     planes = [host(line(*main, name="python3"), line(*pool, id=2, name="pool/7"))]
     for ordinal, lines in enumerate((streams[:2], streams[2:])):
         made: list[EventLine] = [
-            line(*events, id=14 + at, name=f"Stream #{14 + at}")
-            for at, events in enumerate(lines)
+            line(*events, id=14 + at, name=f"Stream #{14 + at}") for at, events in enumerate(lines)
         ]
         planes.append(gpu(*made, ordinal=ordinal))
     return xspace(*planes, hostname=name)

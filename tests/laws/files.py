@@ -20,7 +20,7 @@ from tfprof.inputs.profiler import Profiler
 @contextmanager
 def new_folder() -> Iterator[Path]:
     """An empty working folder for as long as the context is open."""
-    before = os.getcwd()
+    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:

@@ -59,7 +59,7 @@ def _lines(chance: random.Random, plane: Any) -> None:
 
 
 def _events(chance: random.Random, plane: Any) -> None:
-    """Any order of events; of equal times nothing but the order tells which is inside which."""
+    """Any order of events; of equal times only their order decides which is inside which."""
     for line in plane.lines:
         keys = [(event.offset_ps, event.duration_ps) for event in line.events]
         drawn = {key: chance.random() for key in sorted(set(keys))}
@@ -74,7 +74,9 @@ def _stats(chance: random.Random, plane: Any) -> None:
 def _numbers(chance: random.Random, plane: Any) -> None:
     """Other numbers for the names of events and stats."""
     of_events, of_stats = (
-        dict(zip(sorted(known), chance.sample(range(1, 2 * len(known) + 1), len(known))))
+        dict(
+            zip(sorted(known), chance.sample(range(1, 2 * len(known) + 1), len(known)), strict=True)
+        )
         for known in (plane.event_metadata, plane.stat_metadata)
     )
     for stats in _stats_of(plane):

@@ -11,7 +11,7 @@ from tests.laws.law import Law
 from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import op
 
-ALONE = "of_nobody"
+ALONE = "alone"
 """Name and type of an op that nothing uses, and that uses nothing."""
 
 
@@ -37,7 +37,9 @@ def _put(chance: random.Random, repeated: Any) -> None:
     repeated.extend(copies)
 
 
-def _each(change: Callable[[random.Random, Model], None]) -> Callable[[random.Random, Model], Model]:
+def _each(
+    change: Callable[[random.Random, Model], None],
+) -> Callable[[random.Random, Model], Model]:
     def changed(chance: random.Random, model: Model) -> Model:
         change(chance, model)
         return model

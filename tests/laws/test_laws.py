@@ -82,7 +82,9 @@ def test_packed_files_in_a_folder_are_the_same_run():
 @pytest.mark.thorough
 def test_no_process_and_no_engine_changes_a_byte():
     """Any seed of hashes; compiled readers or those in Python; each is a process of its own."""
-    program = "import json; from tests.laws.answers import digests_of as d; print(json.dumps(d('run')))"
+    program = (
+        "import json; from tests.laws import answers as a; print(json.dumps(a.digests_of('run')))"
+    )
     root = str(Path(__file__).parents[2])
     with new_folder():
         written(drawn.capture(random.Random(SEED)))

@@ -199,7 +199,8 @@ class CheckContext:
         distinct, place = np.unique(frames[known], return_inverse=True)
         sums = np.bincount(place, weights[known], minlength=len(distinct))
         frame_of = self.profile.stacks.frames
-        found = [(frame_of[int(at)], float(weight)) for at, weight in zip(distinct, sums, strict=True)]
+        frames_of_lines = [frame_of[at] for at in distinct.tolist()]
+        found = zip(frames_of_lines, sums.tolist(), strict=True)
         return largest_first(found, lambda frame: frame.place)
 
     def heaviest_line(self, rows: Int64Array, weights: Float64Array) -> Frame | None:

@@ -12,6 +12,7 @@ import numpy as np
 from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
@@ -187,7 +188,8 @@ class Work:
 
 def _ranks(timeline: Timeline) -> Int64Array:
     """The rank of each thread by its plane and its id: the order in the file decides nothing."""
-    keys = [(timeline.space.planes[line.plane].name, line.id, line.name) for line in timeline.lines]
+    planes = timeline.space.planes
+    keys = [(planes[line.plane].name, line.id, line.name) for line in timeline.lines]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.arange(len(keys))

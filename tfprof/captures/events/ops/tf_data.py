@@ -18,6 +18,7 @@ from tfprof.captures.events.timeline.links import Matches, matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import Int64Array
