@@ -32,6 +32,7 @@ def capture(chance: random.Random, *, n_hosts: int = 2) -> Spaces:
 def _host(chance: random.Random, name: str) -> pb.XSpace:
     main: list[Event] = []
     pool: list[Event] = []
+    callers: Sequence[list[Event]] = ([], [])
     streams: Sequence[list[Event]] = ([], [], [])
     for step in range(N_STEPS):
         at = step * STEP_NS
@@ -40,7 +41,15 @@ def _host(chance: random.Random, name: str) -> pb.XSpace:
                           chance.choice((5, 9)) * 9999))  # fmt: skip
         main.append(event("FunctionRun", at + 100_000, 700_000, _pt=1, _p=10 * step + 7))
         pool.append(event("ExecutorState::Process", at + 110_000, 650_000, _ct=1, _c=10 * step + 7))
-        pool.append(event("Iterator::Root::Prefetch", at + 1000, 900, id=chance.choice((6, 7))))
+        begins = chance.sample((at + 300_000, at + 400_000), len(callers))
+        for place, (others, begin) in enumerate(zip(callers, begins, strict=True)):
+            others += [
+                event(f"$train_{place}.py:{3 + step} fit", begin, 90_000),
+                event(f"layer/{NAMES[0]}:{_TYPES[0]}", begin + 1000, 9000),
+                event("Iterator::Prefetch", begin + 20_000, 60_000, id=6 + place),
+                event("Iterator::Prefetch::Map", begin + 21_000, chance.choice((5, 9)) * 1000,
+                      id=16 + place, parent_id=6 + place),
+            ]  # fmt: skip
         for slot in range(6):
             begin = at + 120_000 + slot * 100_000
             called = chance.choice(NAMES)
@@ -56,7 +65,8 @@ def _host(chance: random.Random, name: str) -> pb.XSpace:
                 event(kind, begin + 30_000, chance.choice((20, 50)) * 1000, tf_op=op_name,
                       correlation_id=number, kernel_details=_KERNEL)
             )  # fmt: skip
-    planes = [host(line(*main, name="python3"), line(*pool, id=2, name="pool/7"))]
+    threads = [line(*events, id=30 + at, name="caller") for at, events in enumerate(callers)]
+    planes = [host(line(*main, name="python3"), line(*pool, id=2, name="pool/7"), *threads)]
     for ordinal, lines in enumerate((streams[:2], streams[2:])):
         made: list[EventLine] = [
             line(*events, id=14 + at, name=f"Stream #{14 + at}") for at, events in enumerate(lines)

@@ -196,8 +196,9 @@ def _later(chance: random.Random, spaces: Spaces) -> Spaces:
     """Another day: all clocks show as much more."""
     more_ns = chance.randrange(86_400) * _SECOND_NS
     for space in spaces.values():
-        for line in (line for plane in space.planes for line in plane.lines if line.timestamp_ns):
-            line.timestamp_ns += more_ns
+        for line in (line for plane in space.planes for line in plane.lines):
+            if line.events or line.timestamp_ns:
+                line.timestamp_ns += more_ns
     return spaces
 
 
