@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Format(NamedTuple):
@@ -28,6 +27,11 @@ class Format(NamedTuple):
     """
     growing: Mapping[str, Callable[[int], bytes]]
     """By what grows (``events``, ``one name``, ``nesting``): an input of about so many bytes."""
+    message: str | None = None
+    """Of files that are one protobuf message: its name in ``tfprof/core/wire/messages.py``.
+
+    Such files also get hostile values (``formats/messages.py``), and reproducers lose whole fields.
+    """
 
 
 class Question(NamedTuple):
@@ -37,11 +41,16 @@ class Question(NamedTuple):
     """Unlike all others: ``read graph``, ``tool overview``, ``page trace``, ``export pprof``."""
     formats: frozenset[str]
     """Names of the formats that it takes."""
-    ask: Callable[[Path], object]
-    """Reads the file, and answers as a user would get it, to the last byte.
+    ask: Callable[[Any], object]
+    """Takes the path of the file, reads it, and answers as a user would get it, to the last byte.
 
     Raises:
         TfprofError: The file is not what it should be.
     """
     part: str
-    """Its row of the table: ``readers``, ``tools``, ``views``, ``pages``, ``commands``, …"""
+    """Its column of the table: ``readers``, ``tools``, ``views``, ``pages``, ``commands``, …"""
+    of_bytes: bool = False
+    """Whether ``ask`` takes the content of the file instead of its path.
+
+    Where reading takes microseconds, a file would cost more than the answer.
+    """

@@ -106,7 +106,7 @@ def main() -> int:
     runs, rows, is_flat = {}, [HEAD], True
     for name in given.names or WORKLOADS:
         one = WORKLOADS[name]
-        count = max(N_SAMPLES, round(one.count * given.share))
+        count = max(N_SAMPLES, round(one.n_units * given.share))
         samples = measured(name, count, given.minutes)
         if len(samples) < FEWEST_SAMPLES:
             parser.error(f"{name}: {len(samples)} samples are too few; give more --minutes")

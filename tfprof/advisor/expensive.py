@@ -32,10 +32,16 @@ def check_expensive_operations(context: CheckContext) -> list[Finding]:
 def _op_types(context: CheckContext, total: float) -> list[Finding]:
     type_ids = context.facts.type_ids
     sums = np.bincount(type_ids, context.micros, minlength=len(context.facts.strings))
+<<<<<<< HEAD
     known = [(int(i), float(sums[i])) for i in np.flatnonzero(sums > 0)]
     largest = largest_first(known, lambda i: context.facts.strings[i])[:TOP]
     shares = [(context.facts.strings[i], micros) for i, micros in largest]
     rows = np.flatnonzero(type_ids == largest[0][0])
+=======
+    largest = np.argsort(-sums, kind="stable")[:TOP].tolist()
+    shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
+    rows = np.flatnonzero(type_ids == largest[0])
+>>>>>>> main
     line = context.heaviest_line(rows, context.micros[rows])
     if line is not None and line == _whole_program(context, total):
         line = None
@@ -79,9 +85,7 @@ def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str,
 
 def _lines(context: CheckContext, total: float) -> list[Finding]:
     rows = np.flatnonzero(context.micros > 0)
-    lines = [
-        (line, cost) for line, cost in context.lines_by(rows, context.micros[rows]) if cost > 0
-    ]
+    lines = context.lines_by(rows, context.micros[rows])
     if not lines or lines[0][0] == _whole_program(context, total):
         return []
     names = line_names([line for line, _ in lines[:TOP]])

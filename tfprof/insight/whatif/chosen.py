@@ -16,7 +16,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
@@ -194,18 +194,6 @@ def _ranks(timeline: Timeline) -> Int64Array:
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.arange(len(keys))
     return ranks
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern for names and types of ops.
-
-    Raises:
-        UsageError: It is not a regular expression.
-    """
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is not a regular expression: {error}") from error
 
 
 def factors_of(

@@ -177,5 +177,5 @@ def _places(stack: str) -> Iterator[tuple[str, int]]:
     """Files and lines of a recorded stack, ``file:line:column`` each."""
     for text in stack.splitlines():
         file, _, number = text.rpartition(":")[0].rpartition(":")
-        if file and number.isdigit() and len(number) < 10:
+        if file and number.isdecimal() and len(number) < 10:
             yield file, int(number)

@@ -82,6 +82,15 @@ def with_hostile_value(chance: random.Random, message: Any) -> bytes:
     return bytes(message.SerializePartialToString())
 
 
+def with_odd_values(chance: random.Random, message: Any) -> bytes:
+    """The bytes of a message in which some values are others; every submessage still is one."""
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        place = _some_place(chance, message)
+        if place is not None:
+            _spoil(chance, place)
+    return bytes(message.SerializePartialToString())
+
+
 def _some_place(chance: random.Random, message: Any) -> Place | None:
     """A place: first a field's kind, then one of it, so that what is rare comes up as often."""
     kinds: dict[str, list[Place]] = {}
