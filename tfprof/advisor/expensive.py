@@ -32,16 +32,10 @@ def check_expensive_operations(context: CheckContext) -> list[Finding]:
 def _op_types(context: CheckContext, total: float) -> list[Finding]:
     type_ids = context.facts.type_ids
     sums = np.bincount(type_ids, context.micros, minlength=len(context.facts.strings))
-<<<<<<< HEAD
-    known = [(int(i), float(sums[i])) for i in np.flatnonzero(sums > 0)]
-    largest = largest_first(known, lambda i: context.facts.strings[i])[:TOP]
-    shares = [(context.facts.strings[i], micros) for i, micros in largest]
+    strings = context.facts.strings
+    largest = largest_first(enumerate(sums.tolist()), lambda at: strings[at])[:TOP]
+    shares = [(strings[at], micros) for at, micros in largest]
     rows = np.flatnonzero(type_ids == largest[0][0])
-=======
-    largest = np.argsort(-sums, kind="stable")[:TOP].tolist()
-    shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
-    rows = np.flatnonzero(type_ids == largest[0])
->>>>>>> main
     line = context.heaviest_line(rows, context.micros[rows])
     if line is not None and line == _whole_program(context, total):
         line = None
