@@ -30,6 +30,7 @@ from tfprof.ui.pages.site import Site
 Answers = dict[str, Any]
 """Plain data by name: ``tool memory``, ``page trace``."""
 
+_OF_ARROWS = ("name", "ph", "bp")
 TABLES_OF_RUN = ("events", "steps", "event_arguments")
 TABLES_OF_PROFILE = ("profile_ops", "profile_op_steps", "profile_edges")
 ROUNDING = 1e-12
@@ -126,7 +127,9 @@ def trace_of(text: str) -> list[Any]:
         if one["ph"] != "M":
             process = names.get(("process_name", one["pid"], None))
             thread = names.get(("thread_name", one["pid"], one.get("tid")))
-            kept = {key: value for key, value in one.items() if key not in ("pid", "tid", "id")}
+            # Which end of an arrow is named first depends on the order of the threads.
+            left_out = ("pid", "tid", "id", *(_OF_ARROWS if one["ph"] in "sf" else ()))
+            kept = {key: value for key, value in one.items() if key not in left_out}
             made.append([process, thread, kept])
     return sorted(made, key=lambda one: json.dumps(one, sort_keys=True))
 
