@@ -68,6 +68,7 @@ THOROUGH_TESTS = (
     "graphs/flops/test_hostile_products.py",
     "graphs/interpreter/test_sharing.py",
     "graphs/shapes/test_hostile_ops.py",
+    "laws",
     "options/test_regex.py",
     "profiles/read/test_profile_proto.py",
     "property",

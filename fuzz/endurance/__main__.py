@@ -2,6 +2,7 @@
 
     python -m fuzz.endurance                      # all, in about an hour
     python -m fuzz.endurance pages --share 0.1    # a tenth of the pages
+    python -m fuzz.endurance --minutes 10         # as much of each as 10 minutes are enough for
     python -m fuzz.endurance --out FOLDER         # also writes samples, the table and the curves
 
 Exits with 1 if something grows. ``verdict_on`` has the rule.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from fuzz.endurance.watched import Sample, Verdict, sample_of, verdict_on
 from fuzz.endurance.workloads import WORKLOADS, Workload
 
 N_SAMPLES = 90
+FEWEST_SAMPLES = 12
 
 
 def measure(name: str, count: int) -> None:
@@ -35,22 +38,30 @@ def measure(name: str, count: int) -> None:
             print(json.dumps(sample_of(process or os.getpid(), done)), flush=True)
 
     WORKLOADS[name].run(count, look)
-    print(json.dumps(time.process_time()), flush=True)
 
 
-def measured(name: str, count: int) -> tuple[list[Sample], float]:
-    """Run in a new process; its samples, and its CPU time in seconds."""
+def measured(name: str, count: int, minutes: float) -> list[Sample]:
+    """Run in a new process, or in as much of it as the time is enough for; its samples."""
+    until = time.monotonic() + 60 * minutes
+    samples = []
     with tempfile.TemporaryDirectory(prefix="endurance-") as folder:
         command = [sys.executable, "-m", "fuzz.endurance", "--child", name, "--count", str(count)]
         environment = {
             **os.environ, "TMPDIR": folder, "TFPROF_CACHE": "", "TF_CPP_MIN_LOG_LEVEL": "3",
             "CUDA_VISIBLE_DEVICES": "-1",
         }  # fmt: skip
-        ran = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-    *samples, seconds = map(json.loads, ran.stdout.splitlines())
-    return [Sample(*one) for one in samples], seconds
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        ) as child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                samples.append(Sample(*json.loads(line)))
+                if time.monotonic() > until:
+                    os.killpg(child.pid, signal.SIGKILL)  # with the servers that it has started
+                    return samples
+        if child.returncode:
+            raise SystemExit(f"{name}: ended with {child.returncode}")
+    return samples
 
 
 def row(one: Workload, samples: Sequence[Sample], verdict: Verdict) -> str:
@@ -80,6 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(WORKLOADS))
     parser.add_argument("--share", type=float, default=1.0, help="part of the units")
+    parser.add_argument("--minutes", type=float, default=1e6, help="stop each run after so many")
     parser.add_argument("--out", type=Path, help="a folder for samples, table and curves")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, help=argparse.SUPPRESS)
@@ -94,11 +106,14 @@ def main() -> int:
     runs, rows, is_flat = {}, [HEAD], True
     for name in given.names or WORKLOADS:
         one = WORKLOADS[name]
-        samples, seconds = measured(name, max(N_SAMPLES, round(one.count * given.share)))
+        count = max(N_SAMPLES, round(one.n_units * given.share))
+        samples = measured(name, count, given.minutes)
+        if len(samples) < FEWEST_SAMPLES:
+            parser.error(f"{name}: {len(samples)} samples are too few; give more --minutes")
         verdict = verdict_on(samples, keeps=one.keeps)
         runs[one.title], is_flat = samples, is_flat and verdict.is_flat
         rows.append(row(one, samples, verdict))
-        print(f"{rows[-1]}  {seconds:.0f} s of CPU", flush=True)
+        print(rows[-1], flush=True)
         if given.out:
             Path(given.out, f"{name}.json").write_text(json.dumps(samples) + "\n")
     if given.out:

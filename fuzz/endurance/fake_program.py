@@ -1,6 +1,6 @@
 """A program under continuous profiling whose time goes by faster: each snapshot has 8 s of it.
 
-It prints its address, and ends when nobody holds its standard input any more.
+It prints its address, and ends at the end of its standard input.
 """
 
 from __future__ import annotations

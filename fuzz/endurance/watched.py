@@ -43,8 +43,8 @@ def sample_of(process: int, done: int) -> Sample:
     own = Path("/proc", str(process))
     pages = int(Path(own, "statm").read_text().split()[1])
     files = sum(len(names) for _, _, names in os.walk(os.environ["TMPDIR"]))
-    listed = [len(os.listdir(Path(own, name))) for name in ("fd", "task")]
-    return Sample(done, pages * os.sysconf("SC_PAGE_SIZE"), *listed, files)
+    descriptors, threads = (len([*Path(own, name).iterdir()]) for name in ("fd", "task"))
+    return Sample(done, pages * os.sysconf("SC_PAGE_SIZE"), descriptors, threads, files)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,12 @@ def recorder_day(count: int, look: Look) -> None:
             address, logs, when="step_time > 3 * median", interval_seconds=0.05, most_runs=None,
             cooldown_seconds=0.0, retain=Limits(runs=_KEPT_RUNS), watch=count_one,
         ) as recorder:  # fmt: skip
-            waiter = threading.Thread(target=lambda: (all_seen.wait(), recorder.stop()))
+
+            def stop() -> None:
+                all_seen.wait()
+                recorder.stop()
+
+            waiter = threading.Thread(target=stop)
             waiter.start()
             for _ in recorder.events():
                 pass
@@ -147,14 +152,14 @@ class Workload(NamedTuple):
     Attributes:
         title: What it is about.
         unit: What is counted.
-        count: How many of them.
+        n_units: How many of them.
         run: Does them.
         keeps: Whether each must be kept.
     """
 
     title: str
     unit: str
-    count: int
+    n_units: int
     run: Callable[[int, Look], None]
     keeps: bool = False
 

@@ -8,40 +8,13 @@ A capture is a folder with ``.xplane.pb`` files, packed or not.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from tests.laws.answers import Answers, answers_about
-from tests.laws.of_captures import LAWS, Spaces
-from tfprof.core.wire import messages as pb
-from tfprof.files.open import load_file
-from tfprof.files.run_folder import capture_files
-
-
-def spaces_in(folder: Path) -> Spaces:
-    """The captures of the hosts of a run."""
-    files = [Path(str(path)) for path in capture_files(folder)]
-    return {
-        path.name.partition(".xplane")[0]: pb.XSpace.FromString(bytes(load_file(path).data)) for path in files
-    }
-
-
-def answers_to(spaces: Spaces) -> Answers:
-    """Write captures as files of a run, and ask everything; the paths are always the same."""
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.getcwd()
-        os.chdir(folder)
-        try:
-            Path("run").mkdir()
-            for name, space in spaces.items():
-                Path("run", f"{name}.xplane.pb").write_bytes(space.SerializeToString())
-            return answers_about(*(f"run/{name}.xplane.pb" for name in spaces))
-        finally:
-            os.chdir(before)
+from tests.laws.files import answers_on_captures, spaces_in
+from tests.laws.of_captures import LAWS
 
 
 def main() -> int:
@@ -58,13 +31,13 @@ def main() -> int:
             continue
         if not (spaces := spaces_in(folder)):
             continue
-        first = answers_to(spaces)
+        first = answers_on_captures(spaces)
         for law in LAWS:
             if given.law and law.name not in given.law:
                 continue
             began = time.process_time()
             chance = random.Random(f"{given.seed} {folder.name} {law.name}")
-            second = answers_to(law.change(chance, spaces_in(folder)))
+            second = answers_on_captures(law.change(chance, spaces_in(folder)))
             broken = list(law.broken(first, second))
             n_checked, n_answers = n_checked + 1, n_answers + sum(map(law.holds_for, first))
             n_broken += bool(broken)

@@ -7,8 +7,10 @@ file. Every other answer is compared as it is.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -18,7 +20,7 @@ from tfprof import tools
 from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.practices.findings import capture_findings
 from tfprof.errors import TfprofError
-from tfprof.export.formats import BY_NAME, export_chunks
+from tfprof.export.formats import BY_NAME, FORMATS, export_chunks
 from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.opened import Opened
 from tfprof.insight.whatif.ask import whatif
@@ -28,7 +30,11 @@ from tfprof.ui.pages.site import Site
 Answers = dict[str, Any]
 """Plain data by name: ``tool memory``, ``page trace``."""
 
-TABLES = ("events", "steps", "event_arguments")
+_OF_ARROWS = ("name", "ph", "bp")
+TABLES_OF_RUN = ("events", "steps", "event_arguments")
+TABLES_OF_PROFILE = ("profile_ops", "profile_op_steps", "profile_edges")
+ROUNDING = 1e-12
+"""Relative difference of numbers that is none."""
 VIEWS = ("scope", "graph", "op", "code")
 
 
@@ -68,7 +74,7 @@ def _questions(
             yield f"page {page['id']}", lambda name=page["id"]: site.page(name, {}).to_dict()
     yield "trace", lambda: trace_of(_exported(opened, "chrome"))
     yield "stacks", lambda: sorted(_exported(opened, "collapsed").splitlines())
-    for table in TABLES if one.run is not None else ("profile_ops", "profile_op_steps", "profile_edges"):
+    for table in TABLES_OF_RUN if one.run is not None else TABLES_OF_PROFILE:
         yield f"table {table}", lambda name=table: rows_of(_exported(opened, "csv", name))
 
 
@@ -121,7 +127,9 @@ def trace_of(text: str) -> list[Any]:
         if one["ph"] != "M":
             process = names.get(("process_name", one["pid"], None))
             thread = names.get(("thread_name", one["pid"], one.get("tid")))
-            kept = {key: value for key, value in one.items() if key not in ("pid", "tid", "id")}
+            # Which end of an arrow is named first depends on the order of the threads.
+            left_out = ("pid", "tid", "id", *(_OF_ARROWS if one["ph"] in "sf" else ()))
+            kept = {key: value for key, value in one.items() if key not in left_out}
             made.append([process, thread, kept])
     return sorted(made, key=lambda one: json.dumps(one, sort_keys=True))
 
@@ -137,5 +145,24 @@ def differences(first: Any, second: Any, path: str = "") -> Iterator[str]:
             yield f"{path}: {len(first)} and {len(second)} of them"
         for place, pair in enumerate(zip(first, second, strict=False)):
             yield from differences(*pair, f"{path}[{place}]")
-    elif first != second:
+    elif first != second and not _is_rounded(first, second):
         yield f"{path}: {str(first)[:200]!r} and {str(second)[:200]!r}"
+
+
+def _is_rounded(first: Any, second: Any) -> bool:
+    """Whether numbers differ in their last digits: sums of fractions depend on their order."""
+    are_numbers = isinstance(first, float) and isinstance(second, (int, float))
+    return are_numbers and math.isclose(first, second, rel_tol=ROUNDING)
+
+
+def digests_of(*paths: str) -> dict[str, str]:
+    """SHA-256 of every answer about files and of every file that they are exported to."""
+    texts = {name: json.dumps(answer) for name, answer in answers_about(*paths).items()}
+    made = {name: text.encode() for name, text in texts.items()}
+    opened = open_paths(paths)
+    for form in FORMATS:
+        if form.name not in ("parquet", "arrow"):  # the rows of CSV
+            made[f"export {form.name}"] = b"".join(
+                export_chunks(opened, form, name=f"x{form.endings[0]}")
+            )
+    return {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}

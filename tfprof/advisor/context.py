@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,6 +33,21 @@ _CONTAINER_TYPES = {
     *("If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"),
 }
 """Their time is the time of the ops inside them, which have records, too."""
+
+_DIGITS = 6
+"""Of sums of fractions, after the decimal point."""
+
+_Item = TypeVar("_Item")
+
+
+def largest_first(
+    sums: Iterable[tuple[_Item, float]], name: Callable[[_Item], str]
+) -> list[tuple[_Item, float]]:
+    """The largest first, and equal ones by name.
+
+    Sums of fractions depend on their order in the last digits, which are therefore ignored.
+    """
+    return sorted(sums, key=lambda item: (-round(item[1], _DIGITS), name(item[0])))
 
 
 class CheckContext:
@@ -183,9 +199,9 @@ class CheckContext:
         distinct, place = np.unique(frames[known], return_inverse=True)
         sums = np.bincount(place, weights[known], minlength=len(distinct))
         frame_of = self.profile.stacks.frames
-        return [
-            (frame_of[int(distinct[i])], float(sums[i])) for i in np.argsort(-sums, kind="stable")
-        ]
+        frames_of_lines = [frame_of[at] for at in distinct.tolist()]
+        found = zip(frames_of_lines, sums.tolist(), strict=True)
+        return largest_first(found, lambda frame: frame.place)
 
     def heaviest_line(self, rows: Int64Array, weights: Float64Array) -> Frame | None:
         """The first of ``lines_by``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfprof.advisor.context import CheckContext
+from tfprof.advisor.context import CheckContext, largest_first
 from tfprof.core.columns.findings import WORTH, Finding
 from tfprof.core.columns.frames import Frame
 from tfprof.core.text.wording import line_names, listing, quoted, share_text, time_text
@@ -32,9 +32,10 @@ def check_expensive_operations(context: CheckContext) -> list[Finding]:
 def _op_types(context: CheckContext, total: float) -> list[Finding]:
     type_ids = context.facts.type_ids
     sums = np.bincount(type_ids, context.micros, minlength=len(context.facts.strings))
-    largest = np.argsort(-sums, kind="stable")[:TOP].tolist()
-    shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
-    rows = np.flatnonzero(type_ids == largest[0])
+    strings = context.facts.strings
+    largest = largest_first(enumerate(sums.tolist()), lambda at: strings[at])[:TOP]
+    shares = [(strings[at], micros) for at, micros in largest]
+    rows = np.flatnonzero(type_ids == largest[0][0])
     line = context.heaviest_line(rows, context.micros[rows])
     if line is not None and line == _whole_program(context, total):
         line = None
@@ -69,7 +70,7 @@ def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str,
                 sums[inside + part] = sums.get(inside + part, 0.0) + micros
                 if slash:
                     has_inner.add(inside + part)
-        largest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+        largest = largest_first(sums.items(), str)
         name, micros = largest[0]
         if micros < _SAYS_NOTHING * total or name not in has_inner:
             return largest

@@ -33,6 +33,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array, IntArray, narrowest, no_rows, sums_by
 from tfprof.core.columns.distinct import distinct_rows
+from tfprof.files.numbered_names import natural_order
 
 
 class Collective(NamedTuple):
@@ -131,7 +132,7 @@ def collective_times(host: Host) -> CollectiveTimes:
         Collective(
             work.kinds[kind], place,
             timeline.name(int(work.events[first])) if uses_gpu(host) else "",
-            tuple(dict.fromkeys(timeline.lines[line].name for line in on.tolist())),
+            tuple(sorted({timeline.lines[line].name for line in on.tolist()}, key=natural_order)),
             bool(np.isin(on, mixed).any()), int(n_ranks), ready_ps,
         )
         for place, (kind, _), first, on, n_ranks, ready_ps in zip(

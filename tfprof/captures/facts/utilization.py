@@ -216,9 +216,8 @@ def _without_ops(steps: RunSteps) -> str:
 
 def nothing_counted(ops: Sequence[OpWork]) -> str:
     """Why no float operations of products are known; empty if all ops are counted."""
-    longest = max(
-        (one for one in ops if not one.op.is_counted), key=lambda one: one.self_ps, default=None
-    )
+    uncounted = (one for one in ops if not one.op.is_counted)
+    longest = min(uncounted, key=lambda one: (-one.self_ps, *one.op[:5]), default=None)
     if longest is None:
         return ""
     return (

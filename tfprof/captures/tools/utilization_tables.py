@@ -179,7 +179,7 @@ def scopes_of(found: Utilization) -> list[Scope]:
     """The scopes with ops, the largest gap first, or the longest time if peak rates are unknown."""
     scopes: dict[str, Scope] = {}
     # Sums of fractions depend on their order, which is not that of the file.
-    for one in sorted(found.ops, key=lambda one: (one.op.path, one.op.name, one.self_ps)):
+    for one in sorted(found.ops, key=lambda one: one.op[:5]):
         name = scope_of_path(one.op.path)
         scopes.setdefault(name, Scope(name)).add(one, found)
     return sorted(
@@ -218,7 +218,7 @@ def _against_roofline(one: Scope, per: int) -> tuple[Cell, ...]:
 def call_table(found: Utilization) -> Table:
     """Calls of code outside of the program, and other ops whose cost is unknown."""
     chosen = [one for one in found.ops if one.op.call or not one.op.is_counted]
-    chosen.sort(key=lambda one: (-one.self_ps, one.op.program, one.op.name))
+    chosen.sort(key=lambda one: (-one.self_ps, *one.op[:5]))
     total_ps = sum(one.self_ps for one in found.ops)
     per = found.n_device_steps
     rows = [_call_row(one, total_ps, per) for one in chosen]

@@ -55,6 +55,11 @@ class Work:
         place = np.where(kept, np.cumsum(kept) - 1, -1)
         sources, targets = place[forest.links.sources], place[forest.links.targets]
         both = (sources >= 0) & (targets >= 0)
+        sources, targets = sources[both], targets[both]
+        # Of several causes of an event the last one in time counts, not the last one in the file.
+        starts = timeline.starts_ps
+        in_time = np.lexsort((timeline.durations_ps[sources], starts[sources], starts[targets]))
+        sources, targets = sources[in_time], targets[in_time]
         groups = host.groups()
         roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
         roots = place[roots][kept[roots]]
@@ -63,7 +68,7 @@ class Work:
         self.recorded = Recorded(
             timeline,
             marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps, _ranks(timeline)),
-            sources[both], targets[both], of_event,
+            sources, targets, of_event,
             roots[of_event[roots] >= 0],
             launched_runs(host, place),
         )  # fmt: skip
@@ -188,7 +193,8 @@ class Work:
 
 def _ranks(timeline: Timeline) -> Int64Array:
     """The rank of each thread by its plane and its id: the order in the file decides nothing."""
-    keys = [(timeline.space.planes[line.plane].name, line.id, line.name) for line in timeline.lines]
+    planes = timeline.space.planes
+    keys = [(planes[line.plane].name, line.id, line.name) for line in timeline.lines]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.arange(len(keys))

@@ -244,6 +244,8 @@ class Recorded:
             ids.events[timeline.named(names.__contains__)[ids.events]]
             for names in (PRODUCE, CONSUME)
         )
+        # Of several makers of an element, the last one in time counts.
+        made = made[np.argsort(timeline.starts_ps[made], kind="stable")]
         maker = dict(zip(ids.at(made).tolist(), made.tolist(), strict=True))
         makers = np.array([maker.get(one, -1) for one in ids.at(taken).tolist()], np.int64)
         known = makers >= 0
