@@ -209,7 +209,7 @@ class Launched:
             if not line.endswith(b"\n"):
                 stream.seek(-len(line), os.SEEK_CUR)
                 return
-            with contextlib.suppress(ValueError, KeyError, TypeError):
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
                 self._take(json.loads(line))
 
     def _take(self, event: dict[str, Any]) -> None:

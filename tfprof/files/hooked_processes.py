@@ -15,7 +15,7 @@ import socket
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tfprof.errors import InputError
 
@@ -26,6 +26,10 @@ _POLL_SECONDS = 0.02
 _QUIET_POLLS = 5
 """A dump of stacks is complete when its file has not grown for so many looks."""
 _MOST_BYTES = 1 << 20
+
+
+_PIDS: Final = 1 << 31
+"""More than any number of a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def _is_plausible(process: HookedProcess) -> bool:
     texts = (process.host, process.framework, process.python, process.run, process.stacks_reason)
     return (
         type(process.pid) is int
-        and process.pid > 0
+        and 0 < process.pid < _PIDS
         and all(number is None or type(number) is int for number in numbers)
         and all(isinstance(text, str) for text in (*texts, *process.argv))
         and (process.stacks is None or isinstance(process.stacks, str))

@@ -17,6 +17,7 @@ from typing import Final
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.cache import cache_folder
+from tfprof.files.small_files import put
 
 FOLDER: Final = "TFPROF_PEAKS"
 """Environment variable with the folder; if it is empty, nothing is kept or read."""
@@ -90,7 +91,7 @@ def read_peaks(machine: str) -> MeasuredPeaks | None:
         known = MeasuredPeaks(**json.loads(path.read_text("utf-8")))
         rates = [*known.flops_per_s.values(), known.bytes_per_s]
         is_sound = known.machine == machine and all(0 < float(rate) < 1e24 for rate in rates)
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
     return known if is_sound and not _is_replaced(known) else None
 
@@ -110,9 +111,5 @@ def write_peaks(peaks: MeasuredPeaks) -> Path:
     path = _path(peaks.machine)
     if path is None:
         raise InputError(f"no folder for measured peaks: {FOLDER} is empty, or there is no home")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(peaks), indent=1, sort_keys=True) + "\n", "utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    put(path, (json.dumps(asdict(peaks), indent=1, sort_keys=True) + "\n").encode())
     return path

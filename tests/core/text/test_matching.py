@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfprof.core.text import matching
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.options.regex import NameMatcher
 
@@ -66,3 +66,10 @@ def test_another_process_matches_alike(pattern: str, names: list[str], method: s
     here = [getattr(compiled, method)(name) is not None for name in names]
     assert found.tolist() == here == matched(compiled, names, method).tolist()  # type: ignore[arg-type]
     assert found.dtype == np.bool_
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("text", ["(", "(" * 5000, "a{99999999999999}", "[[a]b]", "(?P<n>a)(?P<n>b)"])
+def test_texts_that_are_no_regular_expression(text):
+    with pytest.raises(UsageError, match="is not a regular expression"):
+        compiled(text)

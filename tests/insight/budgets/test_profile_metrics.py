@@ -3,6 +3,8 @@
 import pytest
 
 import tfprof
+from tfprof.core.text import matching
+from tfprof.errors import UsageError
 from tfprof.insight.budgets.budget import budget_of
 from tfprof.insight.budgets.first_budget import first_budget
 from tfprof.insight.budgets.measure import measure
@@ -171,3 +173,13 @@ def test_a_share_has_ten_points_of_room_and_is_never_more_than_all():
 
 def test_measured_values_have_a_mean():
     assert Measured((1.0, 2.0, 6.0)).value == 3.0
+
+
+def test_patterns_that_take_for_ever_on_a_name_are_refused(monkeypatch):
+    monkeypatch.setattr(matching, "_SECONDS", 0.02)
+    name = "a" * 40
+    made = tfprof.Profiler(graph(op(f"{name}/x"), op(name)))
+    made.add_step(0, run({f"{name}/x": stat(5), name: stat(5)}))
+    for metric in ("op_time", "scope_time"):
+        with pytest.raises(UsageError, match="takes longer than"):
+            measured(made, f"[{metric}]\n'(a|a)*b' = '1 ms'")

@@ -181,3 +181,12 @@ def test_a_run_that_lacks_the_page_or_the_step_leaves_that_of_the_other(tmp_path
     page = site.page("pod", {"run": "a", "against": "b", "step": "2"})
     assert page.blocks[0]["items"][0]["text"].startswith("There is nothing of b here: no step 2")
     assert page.blocks[1:] == site.page("pod", {"run": "a", "step": "2"}).blocks
+
+
+def test_numbers_of_one_run_and_texts_of_the_other_stand_side_by_side():
+    unknown = table([("MatMul", "768·B"), ("Relu", None)])
+    unknown["columns"][1]["type"] = "string"
+    both = table_of_both(table([("MatMul", 10), ("Relu", 2)]), unknown, ("a", "b"))
+    assert [each["label"] for each in both["columns"]] == ["op", "time: a", "time: b"]
+    assert rows_of(both) == [("MatMul", "10", "768·B"), ("Relu", "2", "")]
+    assert len(table_of_both(unknown, table([("MatMul", 10)]), ("a", "b"))["columns"]) == 3

@@ -99,3 +99,8 @@ def test_a_step_that_is_not_there_says_which_are(net):
     page = model_graph_page(opened_profiler(net), {"step": "7"}, dot="")
     assert "available steps: 0 4" in page.blocks[0]["items"][0]["text"]
     assert [control.name for control in page.controls] == ["step"]
+
+
+def test_an_op_without_a_name_is_a_box():
+    profiler = tfprof.Profiler(graph(op("x"), op("", "B", "x"), op("c", "C", "x")))
+    assert sorted(boxes(drawn(profiler))) == ["", "c", "x"]

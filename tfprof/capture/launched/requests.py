@@ -32,7 +32,9 @@ def request_capture(state: Path, run: str) -> None:
 
 def request_of(state: Path) -> tuple[float, str]:
     """The time and the run of the latest request; zero and empty if there is none."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(
+        OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError
+    ):
         value = json.loads((state / REQUEST).read_text("utf-8"))
         return float(value["time"]), str(value["run"])
     return 0.0, ""

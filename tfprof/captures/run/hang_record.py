@@ -320,7 +320,10 @@ def hang_of(folder: AnyPath | str) -> Hang | None:
         if not path.is_file():
             return None
         return _hang(json.loads(bytes(read_file(path))))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InputError):
+    except (
+        OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError,
+        InputError,
+    ):  # fmt: skip
         return None
 
 

@@ -13,6 +13,7 @@ from tfprof.captures.events.timeline.names import TASK_PLANE, is_device
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import METADATA_PLANE, SLICE_PLANE
 from tfprof.captures.run.result import listed
+from tfprof.core.text.matching import compiled
 from tfprof.errors import UsageError
 
 _ALWAYS = (TASK_PLANE, METADATA_PLANE, SLICE_PLANE)
@@ -141,6 +142,6 @@ class SliceChoice:
         if text is None:
             return None
         try:
-            return re.compile(text)
-        except re.error as error:
-            raise UsageError(f"{name}={text!r} is not a regular expression: {error}") from error
+            return compiled(text)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from None

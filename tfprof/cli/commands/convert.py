@@ -201,14 +201,14 @@ def _single_message(inputs: Inputs, to: str) -> tuple[bytes, str]:
     if kind not in CLASSES:
         raise inputs[0].refusal("no graph, run metadata, op log or profile")
     data = message_bytes(file.load(), kind)
-    return (_text(data, kind) if to == "text" else data), f"{kind.value}, as {to}"
+    return (_text(data, kind, file.path) if to == "text" else data), f"{kind.value}, as {to}"
 
 
-def _text(data: bytes, kind: Format) -> bytes:
+def _text(data: bytes, kind: Format, source: str = "profile") -> bytes:
     from tfprof.files.sniff import Format
     from tfprof.profiles.write.messages import text_of
 
-    text, left_out = text_of(data, kind)
+    text, left_out = text_of(data, kind, source)
     if left_out:
         details = ", such as single executions" if kind is Format.PROFILE else ""
         note(

@@ -41,7 +41,7 @@ def escaped(text: str, keep: str = "") -> str:
         text: Any text.
         keep: Characters to leave as they are, such as newlines.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():  # then it has none of the categories
         return text
     return "".join(
         char.encode("unicode_escape").decode("ascii")

@@ -32,6 +32,9 @@ _SECONDS_OF_A_NAME: Final = 1e-5
 _WAITING: Final = 15
 """Factor for a busy machine; also the only limit on Windows."""
 
+_MOST_SHOWN: Final = 80
+"""Characters of an expression in an error."""
+
 _CHOICES: Final = "*+?{|"
 _REPEATED_GROUP: Final = re.compile(r"\)[*+{]")
 
@@ -45,8 +48,26 @@ sys.stdout.write("".join("1" if test(name) else "0" for name in names))
 """
 
 
+def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
+    """A user's regular expression.
+
+    Args:
+        text: The expression, as Python writes it.
+        flags: Flags of ``re``.
+
+    Raises:
+        UsageError: It is not a regular expression.
+    """
+    try:
+        return re.compile(text, flags)
+    except (re.error, RecursionError, OverflowError, FutureWarning) as error:
+        # The warning, where it is an error, is about sets that may mean something else one day.
+        shown = text if len(text) < _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+        raise UsageError(f"{shown!r} is not a regular expression: {error}") from None
+
+
 def matched(
-    pattern: re.Pattern[str], names: Sequence[str], method: Literal["fullmatch", "search"]
+    pattern: re.Pattern[str], names: Sequence[str], method: Literal["fullmatch", "match", "search"]
 ) -> npt.NDArray[np.bool_]:
     """Whether a pattern matches each name, shape (len(names),); give each distinct name once.
 

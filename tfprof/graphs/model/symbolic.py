@@ -11,7 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nsmallest
 from typing import TypeAlias
+
+from tfprof.core.text.wording import plural
 
 Number: TypeAlias = "int | Symbolic"
 """A dimension or a count."""
@@ -21,6 +25,12 @@ _Monomial = tuple[tuple["_Atom", int], ...]
 
 _MOST_PRODUCTS = 4096
 """Products of longer numbers are refused: they are unreadable, and grow exponentially."""
+
+
+_MOST_SHOWN_TERMS = 40
+_MOST_SHOWN = 1000
+"""Terms and characters of a number that are shown. The text of 20 kB of a graph may have as many,
+and be that of thousands of scopes."""
 
 
 @dataclass(slots=True, eq=False)
@@ -216,6 +226,21 @@ def _term_text(term: _Monomial, factor: int) -> str:
     if factor != 1 or not parts:
         parts.insert(0, f"{factor:,}")
     return "·".join(parts)
+
+
+@lru_cache(maxsize=64)  # a scope and all around it often have the same number
+def shown(number: Symbolic) -> str:
+    """A number as text for people and files, cut where it is too long for either.
+
+    >>> shown(20_000 * Symbolic.named("B") + 400)
+    '20,000·B + 400'
+    """
+    terms = number._terms
+    first = nsmallest(_MOST_SHOWN_TERMS, terms.items(), key=_term_order)
+    text = " + ".join(_term_text(*item) for item in first).replace("+ -", "- ")
+    if len(text) > _MOST_SHOWN:
+        return f"{text[:_MOST_SHOWN]}… ({plural(len(terms), 'term')})"
+    return text if len(terms) == len(first) else f"{text} + … ({plural(len(terms), 'term')})"
 
 
 def symbols_of(number: Number) -> tuple[str, ...]:

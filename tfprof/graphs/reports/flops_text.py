@@ -14,7 +14,7 @@ from tfprof.core.text.units import human_count, human_share
 from tfprof.graphs.interpreter.analysis import Status
 from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.interpreter.tally import Coverage, OpRow
-from tfprof.graphs.model.symbolic import Number, Symbolic, total, typical
+from tfprof.graphs.model.symbolic import Number, Symbolic, shown, total, typical
 from tfprof.graphs.model.tensors import PartialShape
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ _MOST_SYMBOLIC = 22
 def number_text(number: Number) -> str:
     """A number with separators; a large known one also in short: ``4,089,184,256 (4.09 G)``."""
     if isinstance(number, Symbolic):
-        return escaped(str(number))
+        return escaped(shown(number))
     return f"{number:,} ({human_count(number)})" if abs(number) >= 10_000 else f"{number:,}"
 
 
 def plain_number(number: Number) -> str:
     """A number with separators."""
-    return escaped(str(number)) if isinstance(number, Symbolic) else f"{number:,}"
+    return escaped(shown(number)) if isinstance(number, Symbolic) else f"{number:,}"
 
 
 def short_number(number: Number) -> str:
@@ -53,7 +53,7 @@ def short_number(number: Number) -> str:
     if not isinstance(number, Symbolic):
         return human_count(number)
     text = _LEADING_FACTOR.sub(
-        lambda match: human_count(int(match[0].replace(",", ""))), escaped(str(number))
+        lambda match: human_count(int(match[0].replace(",", ""))), escaped(shown(number))
     )
     if len(text) <= _MOST_SYMBOLIC:
         return text

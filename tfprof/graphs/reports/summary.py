@@ -21,7 +21,7 @@ from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added, scope_sums
 from tfprof.graphs.costs.variable_scopes import using_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Verdict
 from tfprof.graphs.model.program import Variable
-from tfprof.graphs.model.symbolic import TYPICAL_SIZE, Number, Symbolic
+from tfprof.graphs.model.symbolic import TYPICAL_SIZE, Number, Symbolic, shown
 from tfprof.graphs.reports.flops import CONVENTIONS, count, params_of
 from tfprof.graphs.reports.flops_text import shape_text
 from tfprof.graphs.reports.report import FlopsReport
@@ -286,4 +286,4 @@ class ModelSummary(NotebookMixin, ReadByDataFrames):
 
 
 def _open(number: Number) -> int | str:
-    return number if isinstance(number, int) else str(number)
+    return number if isinstance(number, int) else shown(number)

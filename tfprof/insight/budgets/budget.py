@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tfprof.core.hardware import device_of
+from tfprof.core.text.matching import compiled
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.files.disk import read_file
 from tfprof.files.remote.path import named
@@ -171,10 +171,9 @@ class _Reader:
         try:
             if not pattern or len(pattern) > _LONGEST_PATTERN:
                 raise UsageError(f"a pattern has 1 to {_LONGEST_PATTERN} characters")
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError, UsageError) as error:
-            shown = pattern if len(pattern) < 80 else f"{pattern[:80]}…"
-            raise self._wrong(place, f"{shown!r} is not a regular expression: {error}") from error
+            compiled(pattern)
+        except UsageError as error:
+            raise self._wrong(place, str(error)) from error
 
     def _wrong(self, place: tuple[str, ...], problem: str) -> UsageError:
         line = self._lines.get(place, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
 from tfprof.core.text import how_to_capture
+from tfprof.core.text.matching import compiled, matched
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.budgets.frames import first_lines
 from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing, largest
@@ -51,8 +51,12 @@ def _of_functions(
     by_host = [host_functions(host) for host in run.hosts]
     if not any(by_host):
         return Missing(_NO_FUNCTIONS)
-    expression = re.compile(pattern)
-    chosen = [[one for one in calls if expression.search(one.name)] for calls in by_host]
+    expression = compiled(pattern)
+    fitting = [matched(expression, [one.name for one in calls], "search") for calls in by_host]
+    chosen = [
+        [one for one, fits in zip(calls, fit.tolist(), strict=True) if fits]
+        for calls, fit in zip(by_host, fitting, strict=True)
+    ]
     if not any(chosen):
         return Missing(f"no function matches {pattern!r}")
     most: dict[str, int] = {}

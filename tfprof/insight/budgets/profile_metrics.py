@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from tfprof.captures.facts.steps import unusual
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text import how_to_capture
+from tfprof.core.text.matching import compiled, matched
 from tfprof.core.text.wording import plural
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.budgets.frames import line_of_row
@@ -96,19 +96,20 @@ def heaviest(
 
 def _chosen(profile: Profile, pattern: str, *, of_scopes: bool) -> np.ndarray:
     """Which ops match a pattern, shape (n ops,)."""
-    ops, expression = profile.ops, re.compile(pattern)
+    ops, expression = profile.ops, compiled(pattern)
     names = [ops.name(row) for row in range(len(ops))]
     if of_scopes:
-        matches: Callable[[str], object] = expression.match
-        return np.array([bool(matches(name.rpartition("/")[0] + "/")) for name in names], np.bool_)
+        of_op = [name.rpartition("/")[0] + "/" for name in names]
+        scopes = sorted(set(of_op))
+        fits = dict(zip(scopes, matched(expression, scopes, "match").tolist(), strict=True))
+        return np.array([fits[scope] for scope in of_op], np.bool_)
     strings = ops.strings.values
     types = [strings[type_id] for type_id in ops.type_ids(classic=False).tolist()]
-    by_type = {op_type: bool(expression.search(op_type)) for op_type in set(types)}
-    found = [
-        by_type[op_type] or bool(expression.search(name))
-        for name, op_type in zip(names, types, strict=True)
-    ]
-    return np.array(found, np.bool_)
+    distinct = sorted(set(types))
+    fits = dict(zip(distinct, matched(expression, distinct, "search").tolist(), strict=True))
+    return np.array([fits[op_type] for op_type in types], np.bool_) | matched(
+        expression, names, "search"
+    )
 
 
 def _typical_steps(subject: Subject, profile: Profile) -> tuple[list[int], str]:

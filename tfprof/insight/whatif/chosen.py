@@ -15,7 +15,7 @@ from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_na
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
@@ -60,7 +60,8 @@ class Work:
         of_event = groups.of_event[kept].astype(np.int64)
         self.timeline = timeline
         self.recorded = Recorded(
-            timeline, marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps),
+            timeline,
+            marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps, _ranks(timeline)),
             sources[both], targets[both], of_event,
             roots[of_event[roots] >= 0],
             launched_runs(host, place),
@@ -184,16 +185,13 @@ class Work:
         return np.where(of_event >= 0, by_op, by_kind), list(names)
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern for names and types of ops.
-
-    Raises:
-        UsageError: It is not a regular expression.
-    """
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is not a regular expression: {error}") from error
+def _ranks(timeline: Timeline) -> Int64Array:
+    """The rank of each thread by its plane and its id: the order in the file decides nothing."""
+    keys = [(timeline.space.planes[line.plane].name, line.id, line.name) for line in timeline.lines]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.arange(len(keys))
+    return ranks
 
 
 def factors_of(

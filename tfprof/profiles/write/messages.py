@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.files.open import CLASSES, open_bytes
 from tfprof.files.sniff import Format
 
@@ -21,16 +22,24 @@ def message_bytes(source: Source, kind: Format) -> bytes:
     return bytes(open_bytes(source, kind, argument="path")[0])
 
 
-def text_of(data: bytes, kind: Format) -> tuple[bytes, int]:
+def text_of(data: bytes, kind: Format, source: str = "message") -> tuple[bytes, int]:
     """A serialized message in protobuf's text format.
+
+    Args:
+        data: The message.
+        kind: Its type.
+        source: Its name in errors.
 
     Returns:
         The text, and how many bytes of the message it leaves out: fields that are not in
         tfprof's definition of the message.
+
+    Raises:
+        MalformedProfileError: It is broken.
     """
     from google.protobuf import text_format
 
-    message = getattr(pb, CLASSES[kind]).FromString(data)
+    message = parse(getattr(pb, CLASSES[kind]), data, source=source)
     whole = message.ByteSize()
     message.DiscardUnknownFields()
     text: str = text_format.MessageToString(

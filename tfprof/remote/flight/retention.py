@@ -134,11 +134,11 @@ class Retention:
 def _written_at(record: bytes) -> float | None:
     try:
         about: Any = json.loads(record)
-    except ValueError:
+        is_ours = isinstance(about, dict) and about.get("writer") == WRITER
+        when = about.get("time") if is_ours else None
+        return float(when) if isinstance(when, (int, float)) else None
+    except (ValueError, OverflowError, RecursionError):
         return None
-    is_ours = isinstance(about, dict) and about.get("writer") == WRITER
-    when = about.get("time") if is_ours else None
-    return float(when) if isinstance(when, (int, float)) else None
 
 
 def _remove(folder: AnyPath) -> None:

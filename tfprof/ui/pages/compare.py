@@ -147,15 +147,30 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         names: What the runs are called.
     """
     mine, theirs = _columns(first), _columns(second)
-    texts = [each for each in first["columns"] if each["type"] != "number" and each["id"] in theirs]
-    ids = [each["id"] for each in texts]
+    numbers = _numeric(first) & _numeric(second)
+    mixed = _numeric(first) ^ _numeric(second)  # unknown sizes are texts: 768·B
+    ids = [
+        each["id"]
+        for each in first["columns"]
+        if each["id"] in theirs and each["id"] not in numbers | mixed
+    ]
     pairs = [*matched(_keys(mine, ids, first), _keys(theirs, ids, second))]
     columns, cells = [], []
     for each in first["columns"]:
         if each["id"] not in theirs or each["id"] in ORDINALS:
             continue
         own, other = mine[each["id"]], theirs[each["id"]]
-        if each["type"] != "number":
+        if each["id"] in mixed:
+            sides = [a for a, _ in pairs], [b for _, b in pairs]
+            for name, values, rows in zip(names, (own, other), sides, strict=True):
+                label = f"{each['label']}: {name}"
+                kept = _without(each, "adds", "shade")
+                columns.append(
+                    {**kept, "type": "string", "id": f"{each['id']}:{name}", "label": label}
+                )
+                cells.append(column([_shown(values, row) for row in rows]))
+            continue
+        if each["id"] not in numbers:
             columns.append(each)
             cells.append(column([_text(own, other, a, b) for a, b in pairs]))
             continue
@@ -211,6 +226,10 @@ def _link_of_both(
     }
 
 
+def _numeric(block: Block) -> set[str]:
+    return {each["id"] for each in block["columns"] if each["type"] == "number"}
+
+
 def _columns(block: Block) -> dict[str, Sequence[Any]]:
     pairs = zip(block["columns"], block["cells"], strict=True)
     return {each["id"]: unpacked(cells) for each, cells in pairs}
@@ -226,6 +245,10 @@ def _keys(
 
 def _text(first: Sequence[Any], second: Sequence[Any], a: int | None, b: int | None) -> Any:
     return first[a] if a is not None else second[b] if b is not None else None
+
+
+def _shown(values: Sequence[Any], row: int | None) -> str:
+    return "" if row is None or values[row] is None else f"{values[row]}"
 
 
 def _numbers(values: Sequence[Any], rows: Sequence[int | None]) -> np.ndarray[Any, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.graphs.costs.layer_tree import LayerRow
-from tfprof.graphs.model.symbolic import Number, Symbolic, total
+from tfprof.graphs.model.symbolic import Number, Symbolic, shown, total
 from tfprof.graphs.reports.flops_text import (
     CONVENTION,
     coverage_lines,
@@ -209,7 +209,7 @@ def _layer(summary: ModelSummary, row: LayerRow) -> dict[str, Any]:
 
 
 def _cell(number: Number | None) -> int | str | None:
-    return str(number) if isinstance(number, Symbolic) else number
+    return shown(number) if isinstance(number, Symbolic) else number
 
 
 def _share(count: Number | None, whole: Number) -> float | None:

@@ -174,7 +174,7 @@ def _lone(
         return {}
     for each in [*joined, focus]:
         box = each
-        while box in around:
+        while box and box in around:  # a scope of a profile may have an empty name
             joined.add(box)
             box = around[box]
     return {node.id: node for node in nodes if node.id not in joined}

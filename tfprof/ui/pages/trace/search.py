@@ -10,7 +10,7 @@ import numpy as np
 
 from tfprof.captures.trace.model import TraceModel, TraceTrack, Wanted
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
-from tfprof.core.text.matching import matched
+from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.ui.pages.trace.packing import packed
 from tfprof.ui.pages.trace.spent import listed_events
@@ -112,10 +112,7 @@ def _wanted_names(model: TraceModel, texts: Sequence[str], *, regex: bool) -> Wa
 
 def _fitting(text: str, *, regex: bool) -> Callable[[Sequence[str]], BoolArray]:
     if regex:
-        try:
-            pattern = re.compile(text, re.IGNORECASE)
-        except re.error as error:
-            raise UsageError(f"{text!r} is not a regular expression: {error}") from None
+        pattern = compiled(text, re.IGNORECASE)
         return lambda names: matched(pattern, names, "search")
     wanted = text.lower()
     return lambda names: np.array([wanted in name.lower() for name in names], np.bool_)
