@@ -1,4 +1,7 @@
-"""What campaigns have executed and found: a file in the repository, and the table of the docs."""
+"""What campaigns have executed and found: a file in the repository, and the table of the docs.
+
+``python -m fuzz.ledger`` writes the table from the file, as after a merge.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +37,14 @@ def add_run(commit: str, seed: int, hours: float, counts: Counts, findings: Iter
     runs = [*ledger(), entry]
     lines = ",\n".join(json.dumps(run) for run in runs)
     LEDGER.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    if PAGE.exists():
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table(runs)}\n{END}{after}", encoding="utf-8")
+    write_page(runs)
+
+
+def write_page(runs: Iterable[Mapping[str, Any]]) -> None:
+    """Write the table of the docs anew."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(runs)}\n{END}{after}", encoding="utf-8")
 
 
 def ledger() -> list[dict[str, Any]]:
@@ -66,10 +73,14 @@ def table(runs: Iterable[Mapping[str, Any]]) -> str:
     lines.append(_row("**all**", [*(sums[part] for part in parts), sums.total()]))
     hours = sum(run["hours"] for run in runs)
     found = len({name for run in runs for name in run["findings"]})
-    ended = f"{len(runs)} campaigns, {hours:.1f} hours, {found} distinct findings."
+    ended = f"Campaigns: {len(runs)}; hours: {hours:.1f}; distinct findings: {found}."
     return "\n".join([*lines, "", ended, ""])
 
 
 def _row(name: str, numbers: Iterable[int]) -> str:
     cells = " | ".join(f"{n:,}" if n else "" for n in numbers)
     return f"| {name} | {cells} |"
+
+
+if __name__ == "__main__":
+    write_page(ledger())

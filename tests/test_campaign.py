@@ -88,5 +88,5 @@ def test_the_table_adds_up_runs():
         "| xspace | 1,500 | 7 | 1,507 |",
         "| **all** | 1,520 | 7 | 1,527 |",
         "",
-        "2 campaigns, 1.5 hours, 2 distinct findings.",
+        "Campaigns: 2; hours: 1.5; distinct findings: 2.",
     ]

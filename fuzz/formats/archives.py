@@ -63,7 +63,9 @@ def _changed(chance: random.Random, data: bytes) -> bytes:
         return pack(content) + chance.choice((b"\0" * 7, b"x", chance.randbytes(40), data))
     if kind == 4:  # a frame that zstd skips, of any length
         size = chance.choice((0, 4, 2**31, 2**32 - 1))
-        return b"\x50\x2a\x4d\x18" + size.to_bytes(4, "little") + b"skip" + zstandard.compress(content)
+        return (
+            b"\x50\x2a\x4d\x18" + size.to_bytes(4, "little") + b"skip" + zstandard.compress(content)
+        )
     if kind == 5:
         return pack(b"")
     if kind == 6:

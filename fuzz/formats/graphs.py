@@ -40,7 +40,17 @@ ATTRIBUTES = (
 )  # fmt: skip
 _SIZES = (-1, -1, 0, 1, 2, 3, 8, 224, 2**31, 2**40, 2**62, 2**63 - 1, -2, -(2**63))
 _TYPES = (1, 2, 3, 9, 10, 14, 20, 21, 7, 8, 0, 101, 4, 19, 127, -1)
-_EQUATIONS = ("ij,jk->ik", "...a,...ab->...b", "ii->i", "a->", ",->", "ab,->ab", "ab,bc", "a.b->", "")
+_EQUATIONS = (
+    "ij,jk->ik",
+    "...a,...ab->...b",
+    "ii->i",
+    "a->",
+    ",->",
+    "ab,->ab",
+    "ab,bc",
+    "a.b->",
+    "",
+)
 _WORDS = ("NHWC", "NCHW", "VALID", "SAME", "EXPLICIT", "lstm", "add", *_EQUATIONS)
 
 
@@ -140,7 +150,9 @@ def odd_attribute(chance: random.Random, graph: Any) -> Any:
 
 def _odd_shape(chance: random.Random) -> Any:
     rank = chance.choice((0, 1, 2, 2, 3, 4, 4, 5, 40, 300))
-    sizes = chance.choices(_SIZES, k=rank) if chance.random() < 0.5 else [chance.choice(_SIZES)] * rank
+    sizes = (
+        chance.choices(_SIZES, k=rank) if chance.random() < 0.5 else [chance.choice(_SIZES)] * rank
+    )
     shape = programs.shape(*sizes)
     shape.unknown_rank = chance.random() < 0.1
     return shape
@@ -166,7 +178,19 @@ def _another_input(chance: random.Random, graph: Any) -> None:
     if not nodes:
         return
     node, source = chance.choice(nodes), chance.choice(nodes).name
-    odd = ("{}", "{}", "{}:1", "^{}", "{}:9999999999", "{}:-1", ":{}", "^^{}", "{}:z:0", "{}:x:y", "")
+    odd = (
+        "{}",
+        "{}",
+        "{}:1",
+        "^{}",
+        "{}:9999999999",
+        "{}:-1",
+        ":{}",
+        "^^{}",
+        "{}:z:0",
+        "{}:x:y",
+        "",
+    )
     text = chance.choice(odd).format(source)
     kind = chance.randrange(4)
     if node.input and kind == 0:
@@ -277,9 +301,7 @@ def _meta_graph(data: bytes) -> bytes:
     variable = nodes.add().variable
     variable.name, variable.dtype, variable.trainable = "dense/kernel", 1, True
     variable.shape.CopyFrom(programs.shape(4, 3))
-    nodes[0].slot_variables.add(
-        original_variable_node_id=2, slot_name="m", slot_variable_node_id=2
-    )
+    nodes[0].slot_variables.add(original_variable_node_id=2, slot_name="m", slot_variable_node_id=2)
     return bytes(meta.SerializeToString(deterministic=True))
 
 

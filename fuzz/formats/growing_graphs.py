@@ -54,7 +54,9 @@ def _call(name: str, of: str, *inputs: str) -> pb.NodeDef:
 def _whiles(n_bytes: int) -> bytes:
     """Loops in loops, as functions."""
     made = [function("cond", {"x": 1}, {"y": ("less", 10)}, node("less", "Less", "x", "x"))]
-    made.append(function("b0", {"x": 1}, {"y": ("mm:product:0", 1)}, node("mm", "MatMul", "x", "x")))
+    made.append(
+        function("b0", {"x": 1}, {"y": ("mm:product:0", 1)}, node("mm", "MatMul", "x", "x"))
+    )
     size = 0
     while size < n_bytes:
         inner = node("c", "While", "x", cond=Ref("cond"), body=Ref(f"b{len(made) - 2}"), T=[1])

@@ -195,7 +195,9 @@ def _changed_profile(chance: random.Random, data: bytes) -> bytes:
             node.inputs[chance.choice((0, 1, -1, 2**31 - 1, len(node.inputs)))] = other
             node.src_output_index[other] = chance.choice((0, -1, 7, 2**31 - 1))
         elif kind == 1:
-            node.name = chance.choice((profile.nodes[chance.choice(ids)].name, odd_text(chance), ""))
+            node.name = chance.choice(
+                (profile.nodes[chance.choice(ids)].name, odd_text(chance), "")
+            )
         elif kind == 2:
             step = chance.choice((0, 1, -1, 2**63 - 1))
             profile.steps.append(step)

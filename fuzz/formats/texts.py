@@ -61,7 +61,9 @@ _VALUES = (
 
 
 def _pattern_word(chance: random.Random) -> str:
-    made = "".join(chance.choices((*_PATTERNS, odd_text(chance)[:200]), k=chance.choice((1, 1, 2, 4))))
+    made = "".join(
+        chance.choices((*_PATTERNS, odd_text(chance)[:200]), k=chance.choice((1, 1, 2, 4)))
+    )
     return chance.choice((made, made, f"({made})*", f"[{made}]", made * 40)).replace("\n", "")
 
 
@@ -95,7 +97,9 @@ _SHELL_WORDS = (
 
 def _shell_word(chance: random.Random) -> str:
     """Words of commands that only read; nothing that writes a file or starts a program."""
-    word = chance.choice((chance.choice(_SHELL_WORDS), "-" + _option_word(chance), _option_word(chance)))
+    word = chance.choice(
+        (chance.choice(_SHELL_WORDS), "-" + _option_word(chance), _option_word(chance))
+    )
     return word.replace(">", "").replace("|", "/")[:2000]
 
 
@@ -114,7 +118,7 @@ _JAX_LOG = (
     b"[]. Argument mapping: ().\n",
 )
 _STACKS = (
-    b'Current thread 0x00007f0a1b2c3d40 [python] (most recent call first):\n'
+    b"Current thread 0x00007f0a1b2c3d40 [python] (most recent call first):\n"
     b'  File "a.py", line 3 in f\n  File "a.py", line 9 in <module>\n\n'
     b'Thread 0x00007f0a1b2c3d41 (most recent call first):\n  File "b.py", line ??? in g\n',
 )

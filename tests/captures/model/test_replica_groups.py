@@ -63,6 +63,7 @@ def test_devices_of_a_mesh_in_their_own_order():
     order = np.array([3, 1, 2, 0])
     assert mesh_groups([2, 2], [MeshAxis(0)], order.tolist()) == "{{3,2},{1,0}}"
     assert mesh_groups([2, 2], [MeshAxis(0)], [0, 1]) == ""
+    assert mesh_groups([], [], []) == ""
 
 
 def test_groups_by_axes_of_a_mesh_are_read_with_their_names():

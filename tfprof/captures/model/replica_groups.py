@@ -119,7 +119,7 @@ def mesh_groups(sizes: Sequence[int], axes: Sequence[MeshAxis], devices: Sequenc
     if not all(axis.place in at_of for axis in axes) or len(wanted) != len(axes):
         return ""
     n_devices = prod(parts)
-    if not 0 < n_devices <= _MOST_DEVICES or min(parts) <= 0:
+    if not 0 < n_devices <= _MOST_DEVICES or min(parts, default=0) <= 0:
         return ""
     inner = [at_of[axis.place] for axis in axes]
     order = [*(at for at in range(len(parts)) if at not in inner), *inner]
