@@ -29,6 +29,7 @@ UNBUILT = {"TFPROF_NATIVE": "0"}
 """Nothing is built; compiled readers that are there are used."""
 BUILT = {"TFPROF_NATIVE": "1"} if shutil.which("cc") else {}
 """Where there is a C compiler, the compiled readers have to be built."""
+COMPILED_TWICE = "--compiled-twice"
 MADE_AT = os.environ.get("SOURCE_DATE_EPOCH", "1767225600")
 """Time of all files in a wheel, in seconds since 1970: of the release's commit, or any."""
 TENSORFLOW = {
@@ -73,10 +74,29 @@ THOROUGH_TESTS = (
     "test_crash_list.py",
     "test_hostile_captures.py",
     "test_hostile_inputs.py",
+    "test_no_network.py",
     "ui/pages/test_links.py",
     "views/write/test_client_timeline.py",
 )
 """Where tests are marked ``thorough``."""
+RESOLUTIONS = {
+    "lowest": ("--resolution", "lowest-direct"),
+    "newest": ("--upgrade",),
+    "coming": ("--upgrade", "--prerelease", "allow"),
+}
+"""How uv chooses releases: the lowest that pyproject.toml admits, the newest, pre-releases too."""
+DEPENDENCY_TESTS = (
+    # Each package, through what uses it.
+    *("core/wire/test_messages.py", "core/wire/test_encode.py", "core/columns/test_arrow.py"),
+    *("cli/test_completion.py", "cli/test_progress.py", "cli/shell", "cli/test_dot.py"),
+    *("cli/mcp", "sql/test_database.py", "export/test_tables.py"),
+    *("ui/web/test_guard.py", "ui/web/test_server.py", "ui/web/test_document_cache.py"),
+    *("files/remote/test_fetch.py", "files/remote/test_path.py", "files/test_compression.py"),
+    *("remote/discovery", "remote/test_capture.py", "remote/test_service_messages.py"),
+    *("captures/hosts/test_dask_listeners.py", "captures/hosts/test_dask_engine.py"),
+    *("doctor", "testing", "test_licences.py", "test_public_names.py"),
+)
+"""Where a release of a dependency may change what is tested."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -155,6 +175,38 @@ def pure(session: nox.Session) -> None:
     )
     marked = "not (one_engine or browser or readers or gym)"
     session.run("pytest", *_chosen(session, marked, *PURE_TESTS), env=PURE)
+
+
+@nox.session
+@nox.parametrize("kind", list(RESOLUTIONS))
+def dependencies(session: nox.Session, kind: str) -> None:
+    """The lowest, the newest and the coming releases of what tfprof and its extras need.
+
+    ``-- tests/sql`` runs those tests alone. Wheels only: what has none for this Python is not used.
+    """
+    session.install("uv")
+    session.install("--no-deps", "-e", ".", env=UNBUILT)
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    others = {
+        "tf",
+        "gpu",
+        "test",
+        "docs",
+        "oracle",
+        "dev",
+    }  # tf: nox -s tests; gpu: a machine has it
+    wanted = {one for name, all_ in extras.items() if name not in others for one in all_}
+    wanted |= set(PYPROJECT["project"]["dependencies"])
+    uv = ("python", "-m", "uv", "pip", "install", "--quiet", "--only-binary", ":all:")
+    session.run(*uv, *RESOLUTIONS[kind], *sorted(wanted))
+    # What is installed stays, and the tools of the tests come to it.
+    tools = {one for one in extras["test"] if one not in wanted and "playwright" not in one}
+    session.run(*uv, *sorted(tools))
+    session.run("python", ".ci/licences.py")
+    marked = "not (tensorflow or jax or browser or readers or gym or documentation or thorough)"
+    # The lowest release of one package may use what is deprecated in another.
+    warnings = ("-W", "default::DeprecationWarning") if kind == "lowest" else ()
+    session.run("pytest", *_chosen(session, marked, *DEPENDENCY_TESTS), *warnings, env=UNBUILT)
 
 
 @nox.session
@@ -237,11 +289,15 @@ def pages(session: nox.Session) -> None:
 
 
 @nox.session
-def fuzz(session: nox.Session) -> None:
-    """Damaged and hostile inputs for all readers: 2000 of them, or what fuzz/README.md says."""
+def campaign(session: nox.Session) -> None:
+    """Odd and damaged files of all formats for all questions: 2000 times, or ``--hours N``."""
     session.install("-e", ".[test]", env=BUILT)
-    arguments = session.posargs or ["--count", "2000"]
-    session.run("python", "-m", "fuzz.fuzz_readers", *arguments)
+    if "--hours" in session.posargs:
+        # For executions guided by coverage; there is a wheel for some versions of Python.
+        _add(session, "cython")
+        install = ("python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "atheris")
+        session.run(*install, success_codes=[0, 1])
+    session.run("python", "-m", "fuzz.campaign", *session.posargs)
 
 
 @nox.session
@@ -261,6 +317,16 @@ def truth(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Whether tests notice a slip in what decides verdicts, shares and gates: a sample of mutants.
+
+    ``-- insight/budgets`` takes modules by a part of their names, ``-- --all naming`` every mutant.
+    """
+    session.install("-e", ".[test]", "coverage>=7.6", env=BUILT)
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """A quick look at the benchmarks, against TensorFlow's profiler."""
     session.install("-e", ".", "tensorflow==2.21.0", env=BUILT)
@@ -270,8 +336,12 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build the sdist and two wheels into ``dist``, check them, and install tfprof in all ways."""
+    """Build the sdist and two wheels into ``dist``, check them, and install tfprof in all ways.
+
+    ``-- --compiled-twice`` compares the bytes of compiled wheels, too, which takes a minute more.
+    """
     session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
+    os.umask(0o022)  # the modes of files are part of an archive
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"
@@ -289,7 +359,9 @@ def release(session: nox.Session) -> None:
     (sdist,) = dist.iterdir()
     shutil.unpack_archive(sdist, work)
     unpacked = work / sdist.name.removesuffix(".tar.gz")
-    pure = _pure_wheel(session, sdist, dist)
+    pure = _wheel_built_twice(session, sdist, dist, UNBUILT)
+    if COMPILED_TWICE in session.posargs:
+        _wheel_built_twice(session, sdist, work, BUILT)
 
     # With a compiler, from what the sdist holds, by the README's first command. The wheel is made
     # of what that has compiled: without an environment of its own, in which Cython would be newer
@@ -358,16 +430,19 @@ def _run_in(session: nox.Session, where: Path, *command: str, **options: Any) ->
     return str(session.run(str(folder / program), *arguments, external=True, **options))
 
 
-def _pure_wheel(session: nox.Session, sdist: Path, dist: Path) -> Path:
-    """The wheel without compiled readers, built twice: the same sources make the same bytes."""
-    timed = {**UNBUILT, "SOURCE_DATE_EPOCH": MADE_AT}
-    made = []
-    for name in ("once", "again"):
-        where = dist.parent / name
+def _wheel_built_twice(
+    session: nox.Session, sdist: Path, dist: Path, environment: dict[str, str]
+) -> Path:
+    """A wheel, built in two folders: the same sources make the same bytes."""
+    timed = {**environment, "SOURCE_DATE_EPOCH": MADE_AT}
+    made: list[Path] = []
+    for name in ("once", "again/in/a/deeper/folder"):
+        where = Path(session.create_tmp()).resolve() / "twice" / name
+        shutil.rmtree(where, ignore_errors=True)
         shutil.unpack_archive(sdist, where)
         (unpacked,) = where.iterdir()
         for path in unpacked.rglob("*"):
-            os.utime(path, (2e9, 2e9) if name == "again" else None)  # as a later checkout
+            os.utime(path, None if name == "once" else (2e9, 2e9))  # as a later checkout
         build = ("python", "-m", "build", "--no-isolation", "--wheel", "--outdir", str(where))
         session.run(*build, str(unpacked), env=timed, silent=True)
         made += where.glob("*.whl")

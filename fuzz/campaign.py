@@ -2,7 +2,7 @@
 
     python -m fuzz.campaign --hours 2                  # executions, growth, coverage
     python -m fuzz.campaign --count 2000               # so many executions, and nothing else
-    python -m fuzz.campaign --growth --only xspace     # only growth, of one format
+    python -m fuzz.campaign --hours 1 --ways growth --only xspace
     python -m fuzz.campaign --again FILE ...           # reproducers, again
 
 ``README.md`` beside this file says more.
@@ -21,12 +21,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # threads of this process would not be there in those it forks
-
 from fuzz.budget import Finding
 from fuzz.catalogue import formats, questions_of
 from fuzz.growth import HEAD, curves
+from fuzz.guided import is_guided, is_possible, runs
 from fuzz.inputs import CORPUS, Batch, Series
 from fuzz.ledger import ROOT, add_run
 from fuzz.reproducers import again, keep, known
@@ -34,8 +32,8 @@ from fuzz.workers import Done, Workers
 
 _PRINTED_S = 60
 """Between two lines about the progress."""
-_OF_GROWTH = 0.25
-"""Share of the hours for growth."""
+_SHARES = {"random": 2, "guided": 1, "growth": 1}
+"""Shares of the hours."""
 
 
 def main() -> int:
@@ -45,7 +43,7 @@ def main() -> int:
         for form in formats().values():
             print(form.name, *(f"    {one.name}" for one in questions_of(form)), sep="\n")
         return 0
-    if options.again:
+    if options.again is not None:
         found = list(again(options.again))
         for one in found:
             print(f"{one.format}: {one.question}: {one.kind}\n{one.detail}\n")
@@ -64,10 +62,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--hours", type=float, help="how long it runs")
-    length.add_argument("--count", type=int, default=2000, help="how many executions it makes")
-    length.add_argument("--growth", action="store_true", help="only growth, of all or of --only")
-    length.add_argument("--again", type=Path, nargs="+", help="reproducers, by path")
+    length.add_argument("--count", type=int, default=2000, help="random executions, and no more")
+    length.add_argument("--again", type=Path, nargs="*", help="reproducers, by path")
     length.add_argument("--list", action="store_true", help="formats and their questions")
+    ways = parser.add_argument("--ways", nargs="+", default=list(_SHARES), choices=list(_SHARES))
+    ways.help = "with --hours: random executions, guided by coverage, growth"
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
     parser.add_argument("--only", default="", help="FORMAT, QUESTION or FORMAT/QUESTION")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -87,15 +86,22 @@ class _Campaign:
 
     def run(self) -> None:
         """Execute until the count or the time is reached."""
-        hours = self._options.hours
-        if self._options.growth:
-            self._grow(float("inf"))
+        hours, ways = self._options.hours, self._options.ways
+        if hours is None:
+            self._execute(self._series.batches(self._options.count))
             return
-        if hours:
-            self._grow(self._began + _OF_GROWTH * hours * 3600)
-        batches = self._series.batches(None if hours else self._options.count)
-        if hours:
-            batches = _until(batches, self._began + hours * 3600)
+        if "guided" in ways and not is_possible():
+            print("atheris is not installed: nothing is guided by coverage", file=sys.stderr)
+            ways = [way for way in ways if way != "guided"]
+        shares = {way: _SHARES[way] / sum(_SHARES[one] for one in ways) for way in ways}
+        if "growth" in shares:
+            self._grow(time.monotonic() + hours * 3600 * shares["growth"])
+        if "guided" in shares:
+            self._guide(hours * 3600 * shares["guided"])
+        if "random" in shares:
+            self._execute(_until(self._series.batches(), self._began + hours * 3600))
+
+    def _execute(self, batches: Iterator[Batch]) -> None:
         workers = Workers(self._series, self._options.workers)
         printed = self._began
         try:
@@ -111,8 +117,22 @@ class _Campaign:
         finally:
             workers.close()
 
+    def _guide(self, seconds: float) -> None:
+        asked = [
+            (one, form)
+            for form in formats().values()
+            for one in questions_of(form, self._options.only)
+            if is_guided(one)
+        ]
+        options = self._options
+        for one, form, n_executions, found in runs(asked, seconds, options.seed, options.workers):
+            print(f"guided: {form.name}: {one.name}: {n_executions:,} executions", flush=True)
+            self._counts[f"{one.part}, guided", form.name] += n_executions
+            for each in found:
+                self._keep(each)
+
     def _grow(self, end: float) -> None:
-        """Measure growth in an order of this seed, until a moment in s of the monotonic clock."""
+        """Measure growth in an order of this seed, until a moment of the monotonic clock."""
         pairs = [(form, what) for form in formats().values() for what in form.growing]
         random.Random(self._options.seed).shuffle(pairs)
         print(HEAD)
@@ -136,7 +156,7 @@ class _Campaign:
             print(f"again: {found.format}: {found.question}: {found.kind}", flush=True)
             return
         text = f"{found.format}: {found.question}: {found.kind}\n{found.detail}"
-        # What grows is made again by its name; nobody wants it among small inputs.
+        # What grows is made again by its name, and is not small.
         kept = f"\nkept in {keep(found, self._options.findings)}\n" if is_small else ""
         print(text, kept, flush=True)
 

@@ -13,7 +13,7 @@ import fuzz.questions
 from fuzz.case import Format, Question
 
 LEARNED = "fuzz-inputs"
-"""The folder of inputs that coverage has found, below the working directory: one for each format."""
+"""The folder for inputs that coverage has found, one for each format."""
 
 
 @functools.cache
@@ -41,7 +41,7 @@ def questions() -> dict[str, Question]:
 
 
 def questions_of(form: Format, only: str = "") -> list[Question]:
-    """What is asked about a format.
+    """The questions that take a format.
 
     Args:
         form: The format.

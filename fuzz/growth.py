@@ -17,7 +17,7 @@ import numpy as np
 from fuzz.budget import SLOWNESS, Budget, Finding
 from fuzz.case import Format, Question
 from fuzz.jail import Jail
-from fuzz.workers import in_process
+from fuzz.workers import in_process, prepare
 
 FIRST_BYTES, LAST_BYTES = 1 << 16, 1 << 24
 LIMIT_S = 20.0
@@ -28,6 +28,7 @@ BUDGET = Budget(
     cpu_s=LIMIT_S, wall_s=600, constant_bytes=3 << 30, bytes_per_byte=0, most_bytes=3 << 30,
     file_bytes=1 << 30,
 )  # fmt: skip
+_OF_MAKING = BUDGET._replace(cpu_s=300.0, most_bytes=8 << 30, constant_bytes=8 << 30)
 STEEP = 1.35
 """Exponent beyond n log n, whose own is at most 1.08 in these sizes; the rest is noise."""
 _LEAST_S, _LEAST_BYTES = 0.05, 32 << 20
@@ -113,10 +114,11 @@ def curves(form: Format, what: str, questions: Sequence[Question]) -> Iterator[C
     """How questions grow with one thing, each until it takes too long."""
     found: dict[Question, list[Measure]] = {one: [] for one in questions}
     going = dict.fromkeys(questions)
+    prepare((one, form) for one in questions)
     for n_bytes in _sizes():
         if not going:
             break
-        data = form.growing[what](n_bytes)
+        data = _made(form, what, n_bytes, questions[0])
         for one in list(going):
             measured = _measured(one, form, data)
             if isinstance(measured, Finding):
@@ -128,9 +130,9 @@ def curves(form: Format, what: str, questions: Sequence[Question]) -> Iterator[C
             found[one].append(measured)
             if measured.cpu_s > _ENOUGH_S * SLOWNESS:
                 del going[one]
-                yield _checked(form, what, one, found[one], data)
+                yield _checked(form, what, one, found[one])
     for one in going:
-        yield _checked(form, what, one, found[one], b"")
+        yield _checked(form, what, one, found[one])
 
 
 def _sizes() -> Iterator[int]:
@@ -139,16 +141,14 @@ def _sizes() -> Iterator[int]:
     )
 
 
-def _checked(
-    form: Format, what: str, question: Question, measures: list[Measure], data: bytes
-) -> Curve:
-    """The curve with its finding, after a second look if it is steep: other programs may be running."""
+def _checked(form: Format, what: str, question: Question, measures: list[Measure]) -> Curve:
+    """The curve with its finding. A steep one is measured again: other programs may be running."""
     curve = Curve(form.name, what, question.name, measures)
     if not _steep(curve):
         return curve
-    again = []
+    again, data = [], b""
     for one in measures[-_POINTS:]:
-        data = form.growing[what](one.n_bytes) if len(data) != one.n_bytes else data
+        data = _made(form, what, one.n_bytes, question)
         other = _measured(question, form, data)
         again.append(one if isinstance(other, Finding) else _least(one, other))
     curve = curve._replace(measures=[*measures[:-_POINTS], *again])
@@ -156,6 +156,18 @@ def _checked(
         return curve
     finding = Finding(question.name, f"{steep} of {what}", str(curve), form.name, data)
     return curve._replace(finding=finding)
+
+
+def _made(form: Format, what: str, n_bytes: int, question: Question) -> bytes:
+    """An input, made elsewhere: memory that is free here would hide what questions take."""
+    made = in_process(_OF_MAKING, _make, question, form, b"", what, n_bytes)
+    if isinstance(made, Finding):
+        raise RuntimeError(f"{form.name}: no input of {n_bytes} bytes with {what}: {made.kind}")
+    return bytes(made)
+
+
+def _make(_: Jail, __: Question, form: Format, ___: bytes, what: str, n_bytes: int) -> bytes:
+    return form.growing[what](n_bytes)
 
 
 def _steep(curve: Curve) -> str:

@@ -20,9 +20,9 @@ from tests.core.wire.random_messages import mutated
 from tfprof.core.wire import messages as pb
 
 MAX_BYTES = 1_000_000
-BATCH = 500
+BATCH = 100
 """Executions of a batch."""
-SHARES = {"wire": 2000, "readers": 600, "engines": 10, "tools": 10}
+SHARES = {"wire": 20, "readers": 20, "tools": 4, "engines": 2}
 """How often a part comes up; all others have a share of 1. Readers answer in microseconds."""
 _DAMAGED = 4
 """Inputs with damaged bytes that are made of one whole input."""
@@ -126,7 +126,7 @@ def _made(chance: random.Random, form: Format, seeds: Sequence[bytes]) -> Iterat
 
 
 def _hostile(chance: random.Random, form: Format, whole: bytes) -> bytes | None:
-    """The same message with hostile values; None if the bytes are no message of the format."""
+    """The same message with hostile values; None for other bytes than a message."""
     if form.message is None:
         return None
     try:

@@ -7,6 +7,7 @@ too much memory raises MemoryError.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -64,15 +65,14 @@ class Jail:
 
     def warm(self, question: Question, form: Format) -> None:
         """Put a whole input to a question without limits: imports and tables are not its cost."""
-        try:
+        with contextlib.suppress(Exception):  # it is also an input, and found then
             question.ask(self._given(question, form, form.seeds()[0]))
-        except Exception:  # it is also an input, and found then
-            pass
         self._trouble()
 
     def execute(self, question: Question, form: Format, data: bytes) -> Finding | None:
         """Put an input to a question."""
         given = self._given(question, form, data)
+        self._lowest = self._lowest_descriptor()
         used = int(os.pread(self._statm, 32, 0).split(b" ", 1)[0]) * resource.getpagesize()
         memory = used + self._budget.memory_bytes(len(data))
         error: BaseException | None = None
@@ -105,13 +105,12 @@ class Jail:
         found = None
         given = f"{self._n_files}."
         for place in (self._home, self._files):
-            for name in os.listdir(place):
+            for name in os.listdir(place):  # noqa: PTH208  # a third of the time
                 if not name.startswith(given):
                     found = ("left a file", f"{name} is left in {place.name}")
                 _remove(place / name)
         if self._lowest_descriptor() != self._lowest:
             found = ("left a descriptor", ", ".join(_open_files()))
-            self._lowest = self._lowest_descriptor()
         if threading.active_count() > 1 and (left := list(_threads_that_stay())):
             found = ("left a thread", ", ".join(left))
         for error in self._unseen:
@@ -181,9 +180,7 @@ def _remove(path: Path) -> None:
 
 def _open_files() -> list[str]:
     names = []
-    for number in os.listdir("/proc/self/fd"):
-        try:
-            names.append(f"{number}: {os.readlink(f'/proc/self/fd/{number}')}")
-        except OSError:  # the descriptor of the list itself
-            continue
+    for path in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # the descriptor of the list itself
+            names.append(f"{path.name}: {path.readlink()}")
     return names

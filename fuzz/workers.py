@@ -6,6 +6,7 @@ worker names it. Another worker goes on behind it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import mmap
 import multiprocessing
@@ -16,14 +17,14 @@ import struct
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from fuzz.budget import BUDGET, SLOWNESS, Budget, Finding
 from fuzz.case import Format, Question
-from fuzz.catalogue import formats, questions
+from fuzz.catalogue import formats
 from fuzz.inputs import MAX_BYTES, Batch, Series
 from fuzz.jail import Jail
 
@@ -199,6 +200,24 @@ def _enter(folder: Path, budget: Budget) -> Jail:
     return Jail(folder, budget)
 
 
+def prepare(asked: Iterable[tuple[Question, Format]]) -> None:
+    """Put a whole input to each question here, so that forked processes need not import again."""
+    before = Path.cwd()
+    with (
+        tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder,
+        Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        os.chdir(folder)
+        for question, form in asked:
+            path = Path(folder, f"0{form.suffix}")
+            path.write_bytes(form.seeds()[0])
+            with contextlib.suppress(Exception):
+                question.ask(path.read_bytes() if question.of_bytes else path)
+        os.chdir(before)
+
+
 def execute_alone(
     question: Question, form: Format, data: bytes, budget: Budget = BUDGET
 ) -> Finding | None:
@@ -242,8 +261,3 @@ def in_process(budget: Budget, function: Callable[..., Any], *arguments: Any) ->
         process.join()
         shutil.rmtree(folder, ignore_errors=True)
         ours.close()
-
-
-def question_of(name: str) -> Question:
-    """A question by its name."""
-    return questions()[name]

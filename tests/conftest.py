@@ -6,16 +6,21 @@ import importlib.util
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tfprof.testing import pytest_plugin as plugin
 
 pytest_plugins = ["pytester"]
 
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
-# every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
+# every time. HYPOTHESIS_PROFILE=explore looks for others, and for more; emulated is for processors
+# that a program imitates, many times slower.
 settings.register_profile("tfprof", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.register_profile(
+    "emulated", deadline=None, derandomize=True, max_examples=10,
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 
 # gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,

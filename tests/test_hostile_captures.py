@@ -29,6 +29,7 @@ from tfprof.sql.catalog import Catalog
 from tfprof.testing.builders import options
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
+from tfprof.ui.pages.trace.calls import calls_in_range
 from tfprof.views.write.view_timeline.drawn import first_fit_lanes
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
@@ -169,3 +170,13 @@ def test_columns_without_end() -> None:
     console = Console(file=io.StringIO(), width=100)
     with soon(2):
         console.print(ToolText(ToolResult("query", "Query", tables={"rows": table}), "rows"))
+
+
+@pytest.mark.one_engine
+def test_a_flame_graph_of_slices_inside_each_other() -> None:
+    """Each level is one slice; only the first 5000 can be rows."""
+    model = model_of_run(kernels(40_000))
+    [track] = [at for at, one in enumerate(model.tracks) if len(one.starts) == 40_000]
+    with soon(3):
+        tree = calls_in_range(model, 0, 1, [track])["tree"]
+    assert tree["title"] == "What runs inside what"

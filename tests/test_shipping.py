@@ -32,6 +32,19 @@ def read_yaml(*parts):
     return yaml.safe_load(ROOT.joinpath(*parts).read_text("utf-8"))
 
 
+@pytest.mark.one_engine
+@pytest.mark.parametrize(("mode", "copied"), [(0o664, 0o644), (0o600, 0o644), (0o775, 0o755)])
+def test_a_copy_of_the_checkout_does_not_depend_on_its_umask(tmp_path, mode, copied):
+    if os.name == "nt":
+        pytest.skip("needs modes of files")
+    copy = runpy.run_path(str(ROOT / ".ci" / "copy_checkout.py"))["copy_plainly"]
+    source = tmp_path / "source"
+    source.touch()
+    source.chmod(mode)
+    copy(str(source), str(tmp_path / "target"))
+    assert (tmp_path / "target").stat().st_mode & 0o777 == copied
+
+
 SAYS = r"""
 import json, runpy, sys, types
 from pathlib import Path

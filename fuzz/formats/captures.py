@@ -8,9 +8,9 @@ from google.protobuf.message import DecodeError
 
 from fuzz.case import Format
 from fuzz.formats.growing_captures import GROWING_HLO, GROWING_XSPACE
+from fuzz.formats.messages import with_odd_values
 from fuzz.formats.odd_captures import with_faults
 from fuzz.formats.small_captures import of_all_stats, programs, small_captures
-from fuzz.formats.messages import with_odd_values
 from tests.core.wire.random_messages import length_delimited, mutated
 from tests.hlo_programs import capture
 from tfprof.core.wire import messages as pb

@@ -111,7 +111,6 @@ def of_all_stats() -> pb.XSpace:
     plane.lines[0].events.add(metadata_id=1, offset_ps=300, duration_ps=2**40).stats.extend(
         event.stats
     )
-    hand = space.SerializeToString(deterministic=True)
     return space
 
 

@@ -1,1 +1,1 @@
-"""What is asked of a file: a module for each part of tfprof."""
+"""What tfprof does with files: readers, tools, views, pages, exports, commands."""

@@ -13,7 +13,6 @@ from tests.hlo_programs import capture
 from tfprof.captures.all_tools import TOOLS, tool_function
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
-from tfprof.captures.show.tool_files import gviz_json
 from tfprof.cli.commands.tool import written
 from tfprof.cli.output import Target
 from tfprof.core.wire import messages as pb
@@ -58,11 +57,11 @@ def every_tool(*captures: bytes) -> None:
     except TfprofError:
         return
     for name in TOOLS:
-        answers_of(run, name)
+        answers_of(run, name, is_written=False)
 
 
-def answers_of(run: Run, name: str) -> None:
-    """All that a tool answers about a run.
+def answers_of(run: Run, name: str, *, is_written: bool = True) -> None:
+    """All that a tool answers about a run, as data and perhaps also written in all forms.
 
     Raises:
         AssertionError: An answer is silent.
@@ -72,20 +71,18 @@ def answers_of(run: Run, name: str) -> None:
     for classic in (False, True):
         try:
             result = tool(run, classic=classic)
-            _write_all(name, result, is_one=len(run.hosts) == 1)
+            json.dumps(result.to_dict(), allow_nan=False)
+            if len(run.hosts) == 1 or name != "memory":
+                json.dumps(result.to_gviz(), allow_nan=False)
+            if is_written:
+                _write_all(result)
         except TfprofError:
             continue
         says_something = result.verdict or result.notes or len(result.tables)
         assert says_something, f"{name} answers nothing at all"
 
 
-def _write_all(name: str, result: ToolResult, *, is_one: bool) -> None:
-    json.dumps(result.to_dict(), allow_nan=False)
-    if is_one or name != "memory":
-        gviz = result.to_gviz()
-        json.dumps(gviz, allow_nan=False)
-        if name != "trace":
-            gviz_json(gviz)
+def _write_all(result: ToolResult) -> None:
     for form in ("text", "json", "html"):
         written(result, form, "", 0, Target())
     for table in result.tables:

@@ -33,6 +33,12 @@ def test_results_that_never_change():
 def test_cheap_ones_are_left_alone(micros, n):
     assert len(found(check_recomputed_constants, NODES, run({"gram": micros}))) == n
     assert found(check_recomputed_constants, NODES, run({"gram": micros, "y": 99_999})) == []
+    assert len(found(check_recomputed_constants, NODES, run({"gram": micros, "y": 9_900}))) == n
+
+
+def test_the_shortest_ops_count():
+    finding = the_finding(check_recomputed_constants, NODES, run({"gram": 500, "root": 1}))
+    assert finding.evidence["op_count"] == 2
 
 
 @pytest.mark.parametrize(

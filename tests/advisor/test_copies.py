@@ -46,6 +46,27 @@ def test_limits(micros, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_numbers_are_those_of_one_step():
+    copies, kernels = {"MEMCPYHtoD": stat(100, start=1000)}, {"mm": stat(400, start=1100)}
+    finding = the_finding(check_device_copies, NODES, *[step(copies, kernels)] * 2)
+    assert finding.evidence == {
+        "copy_count": 1, "copy_micros": 100, "exposed_micros": 100, "exposed_share": 0.2,
+        "step_micros": 500,
+    }  # fmt: skip
+    assert "the GPU computes nothing. Keep tensors on the device" in finding.message
+
+
+def test_the_first_op_of_a_graph_may_send_and_a_strange_name_stands_for_itself():
+    copies, kernels = {"MEMCPYHtoD": stat(200, start=1000)}, {"mm": stat(800, start=1200)}
+    nodes = [op("first", "Placeholder"), *NODES]
+    receives = {"first/_3": received("first/_3", 2000), "strange": received("strange", 3000)}
+    log = op_log(traced("first", "train.py:9:main"))
+    run_meta = step(copies, kernels, receives)
+    finding = the_finding(check_device_copies, nodes, run_meta, op_log=log)
+    assert "'strange' and 'first'." in finding.message
+    assert finding.place == "train.py:9 in main"
+
+
 def test_copies_behind_kernels_are_free():
     run_meta = step({"MEMCPYHtoD": stat(500, start=1100)}, {"mm": stat(1000, start=1000)})
     assert found(check_device_copies, NODES, run_meta) == []
@@ -66,10 +87,11 @@ def test_without_times_sizes_decide():
     assert finding.evidence["estimated_micros"] == 1000
     assert "12.0 GB per second" in finding.message
     assert finding.place == "train.py:4 in main"
-    small = run_on(
-        {GPU: {"x/_3": received("x/_3", 5_000_000)}, GPU_STREAMS: {"mm": stat(10_000, start=1000)}}
-    )
-    assert found(check_device_copies, NODES, small) == []
+    for size, n in ((5_999_999, 0), (6_000_000, 1)):  # 5 % of the step
+        least = run_on(
+            {GPU: {"x/_3": received("x/_3", size)}, GPU_STREAMS: {"mm": stat(10_000, start=1000)}}
+        )
+        assert len(found(check_device_copies, NODES, least)) == n
 
 
 def test_a_run_without_a_gpu():

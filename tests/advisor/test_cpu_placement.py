@@ -35,6 +35,19 @@ def test_limits(micros, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_without_starts_the_step_has_no_length():
+    blocks = {CPU: {"mm": stat(5, start=0)}, GPU_STREAMS: {"gpu": stat(5, start=0)}}
+    assert found(check_cpu_placement, NODES, run_on(blocks)) == []
+
+
+def test_three_types_are_named():
+    types = ("MatMul", "Conv2D", "MaxPool", "BiasAdd")
+    nodes = [typed(op(name, name), FLOAT32) for name in types]
+    cpu = {name: stat(90 - at, start=1000) for at, name in enumerate(types)}
+    finding = the_finding(check_cpu_placement, [*nodes, NODES[2]], step(cpu))
+    assert "'MatMul', 'Conv2D' and 'MaxPool'." in finding.message
+
+
 def test_without_a_gpu_the_cpu_is_the_right_place():
     assert found(check_cpu_placement, NODES, run({"mm": 1000})) == []
     assert found(check_cpu_placement, NODES) == []

@@ -104,6 +104,15 @@ def test_a_line_with_all_the_time_is_nothing_to_look_at():
     assert findings[0].location is None
 
 
+def test_the_line_of_the_only_op_is_named_and_lines_of_idle_ops_are_not():
+    nodes = [op("a", "MatMul"), op("b", "Relu")]
+    log = op_log(traced("a", "train.py:9:main"), traced("b", "train.py:9:main"))
+    lines = found(check_expensive_operations, nodes, run({"a": 600}), op_log=log)[-1]
+    assert lines.evidence == {
+        "train.py:9:main:time_micros": 600, "train.py:9:main:time_share": 1, "total_micros": 600,
+    }  # fmt: skip
+
+
 def test_lines_with_little_of_the_time_are_not_named():
     log = op_log(traced("net/a", "train.py:3:main"))
     nodes = [op("net/a", "MatMul"), *(op(f"other{i}", "Relu") for i in range(9))]

@@ -54,6 +54,33 @@ def test_few_kernels():
     assert found(check_kernel_launch, NODES, step(8, 2, n=50)) != []
 
 
+def test_launches_count_from_their_limit_on():
+    """A last kernel makes the step so long that 400 µs of preparation are 20 % of it, or less."""
+
+    def found_with(last):
+        host = {f"op{i}": stat(8, start=1000 + i * 10) for i in range(50)}
+        kernels = {f"op{i}": stat(2, start=1008 + i * 10) for i in range(50)}
+        return found(
+            check_kernel_launch, NODES,
+            run_on({GPU: host, GPU_STREAMS: kernels | {"op60": stat(last, start=1500)}}),
+        )  # fmt: skip
+
+    assert [len(found_with(last)) for last in (1500, 1501)] == [1, 0]
+
+
+def test_the_first_op_of_the_graph_has_a_line_too():
+    log = op_log(traced("op0", "net.py:9:cell"))
+    assert (
+        the_finding(check_kernel_launch, NODES, step(8, 2), op_log=log).place == "net.py:9 in cell"
+    )
+
+
+def test_waiting_for_a_tensor_is_no_preparation():
+    host = {f"r{i}": stat(8, start=1000 + i * 10, label=f"r{i} = _Recv(x)") for i in range(N)}
+    kernels = {f"op{i}": stat(2, start=1008 + i * 10) for i in range(N)}
+    assert found(check_kernel_launch, NODES, run_on({GPU: host, GPU_STREAMS: kernels})) == []
+
+
 def test_preparation_behind_running_kernels_is_free():
     host = {f"op{i}": stat(8, start=1000 + i * 10) for i in range(N)}
     kernels = {f"op{i}": stat(10, start=1000 + i * 10) for i in range(N)}
@@ -95,10 +122,20 @@ def test_kernels_at_the_same_time_count_once():
     assert finding.gain.amount == 45
 
 
+def test_half_of_the_step_is_not_little():
+    finding = the_finding(check_accelerator_utilization, NODES, gpu_step(1000, 10, 5))
+    assert (finding.evidence["busy_share"], finding.severity) == (0.5, "info")
+
+
 def test_a_gpu_without_kernel_times_is_not_judged():
     finding = the_finding(check_accelerator_utilization, NODES, run({"op1": 5}, device=GPU))
     assert (finding.severity, finding.evidence) == ("info", {})
     assert "no kernel times" in finding.message
+
+
+def test_kernels_without_starts_have_no_share():
+    run_meta = run_on({GPU_STREAMS: {"op1": stat(10, start=0)}})
+    assert found(check_accelerator_utilization, NODES, run_meta) == []
 
 
 def test_each_gpu_by_itself():

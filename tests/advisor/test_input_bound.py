@@ -33,6 +33,15 @@ def test_the_limits_are_those_of_tensorflows_input_analysis(wait, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_input_ops_that_ran_are_named():
+    nodes = [*NODES, op("csv", "DecodeCSV"), op("png", "DecodePng")]
+    short = run(
+        {"next": stat(300, start=1000), "csv": stat(1, start=1300), "mm": stat(699, start=1301)}
+    )
+    message = the_finding(check_input, nodes, short).message
+    assert "nothing runs but 'DecodeCSV' and 'IteratorGetNext'. Prepare" in message
+
+
 def test_short_waits_do_not_count():
     assert found(check_input, NODES, step(99, 1)) == []
 

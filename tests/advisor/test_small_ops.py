@@ -45,6 +45,19 @@ def test_limits(large, severity):
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
+def test_three_types_are_named_those_that_run_most_often_first():
+    types = ["Add"] * 40 + ["Mul"] * 90 + ["Sub"] * 70 + ["Neg"] * 20
+    nodes = [op(f"op{i}", type_) for i, type_ in enumerate(types)]
+    finding = the_finding(check_small_operations, [*nodes, NODES[0]], step(500, n=len(types)))
+    assert "Most of them: 'Mul', 'Sub' and 'Add'." in finding.message
+
+
+def test_numbers_are_those_of_one_step():
+    finding = the_finding(check_small_operations, NODES, *[step(500)] * 2)
+    assert finding.evidence["small_execution_count"] == 300
+    assert finding.evidence["small_op_micros"] == 1500
+
+
 def test_few_small_ops():
     assert found(check_small_operations, NODES, step(20, n=199)) == []
     assert found(check_small_operations, NODES, step(20, n=200)) != []

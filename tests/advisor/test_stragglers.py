@@ -62,6 +62,17 @@ def test_a_straggler_is_one_in_most_steps():
     assert found(check_stragglers, NODES, gpus(1000, 2000), gpus(2000, 1000)) == []
 
 
+def test_a_device_that_is_late_in_most_steps_may_lose_little_of_them():
+    steps = [gpus(1000, 1200), gpus(1000, 1200), gpus(1000, 1000)]
+    assert found(check_stragglers, NODES, *steps) == []
+
+
+def test_beside_devices_that_take_no_time_there_is_no_share():
+    finding = the_finding(check_stragglers, NODES, gpus(1000, 0))
+    assert "a typical device of its kind 0 µs; it is late" in finding.message
+    assert "excess_share" not in finding.evidence
+
+
 def test_processes_are_compared_by_their_work_not_by_their_clocks():
     assert found(check_stragglers, NODES, workers(1000, 1000, 1000)) == []
     finding = the_finding(check_stragglers, NODES, workers(1000, 1000, 3000))

@@ -38,6 +38,12 @@ def test_a_float32_product_whose_sizes_fit():
     assert finding.gain.amount == pytest.approx(200)
 
 
+def test_products_without_a_kernel_do_not_count():
+    idle = typed(op("idle", "MatMul", "a", "b", transpose_a=False), FLOAT32)
+    finding = the_finding(check_tensor_cores, [*matmul(64, 16, 8), idle], step(300, 700))
+    assert finding.evidence["op_count"] == 1
+
+
 @pytest.mark.parametrize(
     "nodes",
     [matmul(60, 16, 8), matmul(64, 3, 8), matmul(64, 16, 10), matmul(-1, 16, 8),

@@ -1,9 +1,13 @@
 """Peak rates that are measured and kept."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.full_disk import files_of_at_most
 from tfprof.doctor.peaks import measured_peaks, with_peaks
 from tfprof.doctor.report import Report
+from tfprof.errors import InputError
 from tfprof.files import measured_peaks as kept
 from tfprof.files.measured_peaks import MeasuredPeaks
 
@@ -38,6 +42,15 @@ def test_without_a_folder_the_report_says_so(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(kept.FOLDER, str(tmp_path / "file"))
     assert "cannot be written" in checks(PEAKS)["peak-kept"].message
+
+
+def test_a_full_disk_keeps_the_old_rates(monkeypatch, tmp_path):
+    monkeypatch.setenv(kept.FOLDER, str(tmp_path))
+    path = kept.write_peaks(PEAKS)
+    with pytest.raises(InputError, match="cannot be written"), files_of_at_most(20):
+        kept.write_peaks(replace(PEAKS, bytes_per_s=1.0))
+    assert kept.read_peaks(PEAKS.machine) == PEAKS
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_another_processor_under_the_same_name_has_other_rates(monkeypatch, tmp_path):

@@ -154,3 +154,16 @@ def test_choices_of_the_environment(tmp_path: Path) -> None:
 def test_choices_that_are_none_are_refused(name: str, value: str) -> None:
     with pytest.raises(UsageError, match=name):
         settings({name: value})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limits of files")
+def test_a_full_disk_keeps_nothing_of_a_content(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        Cache(tmp_path, 1 << 20).keep_content(bytes(1 << 16), "a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not _files(tmp_path)

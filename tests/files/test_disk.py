@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.full_disk import files_of_at_most
 from tfprof.errors import InputError, UsageError
 from tfprof.files import disk as files
 from tfprof.files.disk import FileParts, file_parts, read_file, write_file
@@ -49,23 +49,11 @@ def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [left.name for left in tmp_path.iterdir()] == ["there"]
 
 
-@contextlib.contextmanager
-def files_of_1000_bytes_at_most() -> Iterator[None]:
-    """No fixture: pytest, too, may write to a file, and fails where that cannot grow."""
-    resource = pytest.importorskip("resource")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_file_that_can_not_grow_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "there"
     path.write_bytes(b"old")
     message = r"there: cannot be written: File too large"
-    with pytest.raises(InputError, match=message), files_of_1000_bytes_at_most():
+    with pytest.raises(InputError, match=message), files_of_at_most(1000):
         write_file(path, [b"x" * 600] * 200, overwrite=True)
     assert path.read_bytes() == b"old"
     assert [left.name for left in tmp_path.iterdir()] == ["there"]

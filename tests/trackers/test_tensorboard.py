@@ -7,6 +7,7 @@ import pytest
 
 import tfprof
 from tests.captures.tools.oracle import run_of
+from tests.full_disk import files_of_at_most
 from tfprof.errors import InputError, UsageError
 from tfprof.files.events import read_events
 from tfprof.insight.budgets.key_figures import key_figures
@@ -52,8 +53,9 @@ def test_the_report_lies_beside_them(tmp_path):
 
 
 def test_the_file_is_whole_and_holds_extreme_values():
-    data = scalar_events({"a/b": math.pi, "é": -0.0, "x": 3e38}, 1 << 40, 1.5)
+    data = scalar_events({"a/b": math.pi, "é": -0.0, "x": 3e38, "y": -1e39}, 1 << 40, 1.5)
     assert not read_events(data).damage
+    assert struct.pack("<f", -math.inf) in data
     assert struct.pack("<f", math.pi) in data
 
 
@@ -62,6 +64,10 @@ def test_where_nothing_can_be_written(tmp_path):
     run = run_of("cpu-jax-steps")
     with pytest.raises(InputError, match="tfprof: cannot be written"):
         tfprof.trackers.log_to_tensorboard(run, logdir=tmp_path, with_report=False)
+    full = tmp_path / "full"
+    with pytest.raises(InputError, match="cannot be written"), files_of_at_most(20):
+        tfprof.trackers.log_to_tensorboard(run, logdir=full, with_report=False)
+    assert [*(full / "tfprof").iterdir()] == []
     with pytest.raises(UsageError, match="s3"):
         tfprof.trackers.log_to_tensorboard(run, logdir="s3://bucket/logs")
     with pytest.raises(UsageError, match="step=-1 must be 0 or more"):

@@ -95,7 +95,7 @@ class Job:
 
     def _start(self, rank: int, seconds: float) -> subprocess.Popen[bytes]:
         environment = {
-            **os.environ, "RANK": str(rank), "TFPROF_RUN": f"{self._folder};key",
+            **os.environ, "RANK": str(rank), "TFPROF_RUN": f"{self._folder};key;server=yes",
             "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
         }  # fmt: skip
         with (self._folder / "programs.log").open("ab") as log:

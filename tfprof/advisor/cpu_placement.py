@@ -39,7 +39,7 @@ def check_cpu_placement(context: CheckContext) -> list[Finding]:
     step = context.window_micros
     if not context.uses_gpu or step <= 0:
         return []
-    candidates = context.on_cpu & context.is_type(GPU_TYPES) & (context.micros > 0)
+    candidates = context.on_cpu & context.is_type(GPU_TYPES)
     rows = np.array(
         [
             row

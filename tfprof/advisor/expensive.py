@@ -32,7 +32,7 @@ def check_expensive_operations(context: CheckContext) -> list[Finding]:
 def _op_types(context: CheckContext, total: float) -> list[Finding]:
     type_ids = context.facts.type_ids
     sums = np.bincount(type_ids, context.micros, minlength=len(context.facts.strings))
-    largest = [i for i in np.argsort(-sums, kind="stable")[:TOP].tolist() if sums[i] > 0]
+    largest = np.argsort(-sums, kind="stable")[:TOP].tolist()
     shares = [(context.facts.strings[i], float(sums[i])) for i in largest]
     rows = np.flatnonzero(type_ids == largest[0])
     line = context.heaviest_line(rows, context.micros[rows])
@@ -78,9 +78,7 @@ def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str,
 
 def _lines(context: CheckContext, total: float) -> list[Finding]:
     rows = np.flatnonzero(context.micros > 0)
-    lines = [
-        (line, cost) for line, cost in context.lines_by(rows, context.micros[rows]) if cost > 0
-    ]
+    lines = context.lines_by(rows, context.micros[rows])
     if not lines or lines[0][0] == _whole_program(context, total):
         return []
     names = line_names([line for line, _ in lines[:TOP]])

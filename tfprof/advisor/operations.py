@@ -137,13 +137,12 @@ _CPU_FIRST = (
 def _data_format(context: CheckContext, rows: Int64Array, advice: str, is_certain: bool) -> Finding:
     micros = context.micros[rows]
     spent, total = float(micros.sum()), float(context.micros.sum())
-    evidence: dict[str, float] = {"op_count": len(rows)}
-    share = spent / total if total > 0 else 0.0
-    cost = ""
-    if share > 0:
-        cost = f" ({time_text(spent)}, {share_text(share)} of the time)"
-        evidence |= {"op_micros": spent, "op_share": share, "total_micros": total}
-    message = f"{plural(len(rows), 'op')}{cost} {'uses' if len(rows) == 1 else 'use'} {advice}"
+    share = spent / total  # what is on a device has run
+    evidence = {
+        "op_count": len(rows), "op_micros": spent, "op_share": share, "total_micros": total,
+    }  # fmt: skip
+    cost = f"({time_text(spent)}, {share_text(share)} of the time)"
+    message = f"{plural(len(rows), 'op')} {cost} {'uses' if len(rows) == 1 else 'use'} {advice}"
     severity: Severity = "warning" if is_certain and share >= WARNING_SHARE else "info"
     line = context.heaviest_line(rows, micros)
     return Finding(_RULE, severity, message, evidence, line, link=_LAYOUT_LINK)

@@ -43,7 +43,6 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
     if count < MIN_EXECUTIONS or micros < WARNING_SHARE * step:
         return []
     share = micros / step
-    rows = np.flatnonzero(by_op > 0)
     message = (
         f"{count} executions per step take less than {time_text(SMALL_OP_NANOS / 1000)} each; "
         f"during {share_text(share)} of the step ({time_text(micros)} of {time_text(step)}) "
@@ -59,7 +58,7 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
         "step_micros": step,
     }
     severity: Severity = "critical" if share >= CRITICAL_SHARE else "warning"
-    line = context.heaviest_line(rows, by_op[rows])
+    line = context.heaviest_line(np.arange(len(by_op)), by_op)
     gain = Gain(micros, "micros", "the time of a step in which no larger op runs")
     return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]
 

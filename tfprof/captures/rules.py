@@ -116,7 +116,8 @@ class Rules:
     counts_from_thread: bool = False
     """Times of allocations count from the beginning of each thread."""
     takes_file_order: bool = False
-    """Of equal peaks of memory, the last one in the file counts, whatever its time."""
+    """Of equal peaks of memory, the last one in the file counts, whatever its time. Pipelines are
+    numbered in the order of their threads in the file."""
     keeps_unknown_fragmentation: bool = False
     """Fragmentation may be NaN or infinite, as the recorder wrote it."""
     names_one_step: bool = False

@@ -15,12 +15,21 @@ def main() -> None:
     # time. What runs longer turns it on again.
     gc.disable()
     try:
-        from tfprof.cli.answer_cache import answer_cache  # here, as Ctrl-C may come meanwhile
+        # Here, as Ctrl-C may come meanwhile.
+        from tfprof.cli.signals import clean_up_at_signals, end_at_signals
+
+        clean_up_at_signals()
+        from tfprof.cli.answer_cache import answer_cache
         from tfprof.cli.program import cli
 
         if COMPLETE_VARIABLE in os.environ:
             _register_shells()
-        cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE, obj=answer_cache(os.environ))
+        try:
+            cli.main(
+                prog_name="tfprof", complete_var=COMPLETE_VARIABLE, obj=answer_cache(os.environ)
+            )
+        finally:
+            end_at_signals()
     except KeyboardInterrupt:  # also raised between the handlers of cli.main
         sys.exit(EXIT_INTERRUPTED)
 

@@ -260,9 +260,13 @@ def _without_commands(text: str) -> str:
 def note(text: str, kind: str = "note") -> None:
     """Print a line on stderr, beside the result."""
     _record(("note", text, kind))
-    if sys.stderr is not None:  # None: closed by the caller
+    if sys.stderr is None:  # closed by the caller
+        return
+    try:
         sys.stderr.write(f"{kind}: {harmless(text)}\n")
         sys.stderr.flush()
+    except OSError:  # its reader has gone, or its disk is full: the result counts
+        silence(sys.stderr)
 
 
 def notes(texts: Iterable[str], kind: str = "note") -> None:
@@ -291,12 +295,12 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
             sys.stdout.flush()
         return result
     except BrokenPipeError:
-        silence_stdout()
+        silence(sys.stdout)
         return 0
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
             raise
-        silence_stdout()
+        silence(sys.stdout)
         return 0
 
 
@@ -322,15 +326,15 @@ def _writing_stdout() -> Iterator[None]:
     except (BrokenPipeError, TfprofError):
         raise
     except (OSError, ValueError) as error:
-        silence_stdout()
+        silence(sys.stdout)
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"standard output: cannot be written: {reason}") from error
 
 
-def silence_stdout() -> None:
-    """Redirect stdout to nowhere, as Python's flush at exit would fail once more."""
+def silence(stream: Any) -> None:
+    """Redirect stdout or stderr to nowhere, as Python's flush at exit would fail once more."""
     try:
-        descriptor = sys.stdout.fileno()
+        descriptor = stream.fileno()
     except (AttributeError, OSError, ValueError):
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

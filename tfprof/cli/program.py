@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tfprof.cli import EXIT_INTERRUPTED
-from tfprof.cli.output import deliver_quietly, note, silence_stdout
+from tfprof.cli.output import deliver_quietly, note, silence
 from tfprof.cli.registry import COMMANDS, find_command, sections
 from tfprof.cli.spelling import did_you_mean
 from tfprof.core.version import __version__
@@ -124,7 +124,7 @@ def _without_traceback(error: OSError) -> str:
     """The message for a file; without one, for stdout, to which click printed help."""
     if error.filename is not None:
         return f"{error.filename}: cannot be used: {error.strerror}"
-    silence_stdout()
+    silence(sys.stdout)
     return f"standard output: cannot be written: {error.strerror or error}"
 
 

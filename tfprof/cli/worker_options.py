@@ -74,8 +74,8 @@ def worker_options() -> list[HelpedArgument | CommandOption]:
         servers_argument(required=False),
         CommandOption(
             ["--workers-from"], metavar="FILE|FOLDER", section=_SECTION,
-            help="A file with HOST:PORT on each line, or a folder of tfprof run. It is read every "
-            "10 s, and workers that come and go are followed.",
+            help="A file with HOST:PORT on each line, or a folder of tfprof run --server. It is "
+            "read every 10 s, and workers that come and go are followed.",
         ),
         CommandOption(
             ["--slurm"], metavar="JOB", section=_SECTION,

@@ -106,8 +106,13 @@ class Cache:
         file = self.unfinished()
         if file is not None:
             with contextlib.suppress(OSError):  # of a full disk
-                file.write(content)
-                self.keep(file, key).close()
+                try:
+                    file.write(content)
+                    self.keep(file, key).close()
+                finally:
+                    with contextlib.suppress(OSError):  # which writes what is left
+                        file.close()
+                    Path(file.name).unlink(missing_ok=True)
 
     def forget(self, key: str) -> None:
         """Remove a cached file, if it is there."""

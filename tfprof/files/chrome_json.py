@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from bisect import bisect_right
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ from typing import Any, Final, NamedTuple
 from tfprof.errors import MalformedProfileError
 
 Json = Mapping[str, Any]
+
+_WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
 
 
 class RawSlice(NamedTuple):
@@ -261,7 +264,7 @@ def _number(value: Any) -> float | None:
 
 def _key(value: Any) -> Any:
     """A process, thread or id as a key: numbers that are texts are numbers."""
-    if isinstance(value, str) and value.lstrip("-").isdecimal():
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     return value if isinstance(value, (int, str)) else str(value) if value is not None else 0
 

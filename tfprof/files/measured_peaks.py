@@ -17,6 +17,7 @@ from typing import Final
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.cache import cache_folder
+from tfprof.files.small_files import put
 
 FOLDER: Final = "TFPROF_PEAKS"
 """Environment variable with the folder; if it is empty, nothing is kept or read."""
@@ -110,9 +111,5 @@ def write_peaks(peaks: MeasuredPeaks) -> Path:
     path = _path(peaks.machine)
     if path is None:
         raise InputError(f"no folder for measured peaks: {FOLDER} is empty, or there is no home")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(peaks), indent=1, sort_keys=True) + "\n", "utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    put(path, (json.dumps(asdict(peaks), indent=1, sort_keys=True) + "\n").encode())
     return path

@@ -128,6 +128,7 @@ def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[
         is_folder(path)  # raises at once what a server denies
         by_folder.setdefault(as_path(path).parent, []).append(path)
     for folder, files in by_folder.items():
+        files.sort(key=host_name)
         name = host_name(files[0]) if len(files) == 1 else _folder_name(folder)
         yield captured(name, files)
 

@@ -12,6 +12,7 @@ from tfprof.remote.troubles import ServerError, shortened
 _VERSION = 1
 _XSPACE, _EMPTY_TRACE = 8, 7  # of ProfileResponse
 _ERRORS, _WARNINGS = 2, 3  # of XSpace
+_MOST_REMARKS, _MOST_REMARK_BYTES = 100, 2000
 
 
 def profile_request(
@@ -54,7 +55,8 @@ class Received:
     Attributes:
         parts: The XSpace, whose bytes are these one after the other.
         is_empty: Whether nothing was recorded.
-        remarks: What the profiler itself reports as errors and warnings.
+        remarks: What the profiler itself reports as errors and warnings: the first of them, and
+            the beginning of each.
     """
 
     parts: tuple[memoryview, ...]
@@ -75,7 +77,7 @@ def received(response: bytes) -> Received:
     """
     view = memoryview(response)
     parts: list[memoryview] = []
-    remarks: list[str] = []
+    remarks: dict[str, None] = {}
     is_empty = False
     try:
         for field in walk(view):
@@ -85,9 +87,12 @@ def received(response: bytes) -> Received:
                 is_empty = bool(field.value)
         for part in parts:
             for field in walk(part):
-                if field.number in (_ERRORS, _WARNINGS) and field.wire_type == LENGTH_DELIMITED:
-                    text = bytes(part[field.offset : field.offset + field.value])
-                    remarks.append(shortened(text.decode("utf-8", "replace")))
+                is_remark = field.number in (_ERRORS, _WARNINGS)
+                if is_remark and field.wire_type == LENGTH_DELIMITED:
+                    n_bytes = min(field.value, _MOST_REMARK_BYTES)
+                    text = bytes(part[field.offset : field.offset + n_bytes])
+                    if len(remarks) < _MOST_REMARKS:
+                        remarks[shortened(text.decode("utf-8", "replace"))] = None
     except WireError as error:
         raise ServerError(f"its answer is damaged: {error.problem}", may_pass=True) from error
-    return Received(tuple(parts), is_empty, tuple(dict.fromkeys(remarks)))
+    return Received(tuple(parts), is_empty, tuple(remarks))

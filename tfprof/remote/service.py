@@ -17,8 +17,11 @@ _CHANNEL_OPTIONS = (
     ("grpc.enable_retries", 0),  # a second session would begin unseen
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),  # no backoff is shared with earlier calls
+    ("grpc.compression_enabled_algorithms_bitset", 1),  # none: an answer is as large as it is sent
 )
 _LARGEST = (1 << 31) - 1
+"""Bytes of a message of protobuf, so also of an honest answer."""
+
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 
 _SOON_SECONDS = 0.05
@@ -96,8 +99,8 @@ class ProfilerServer:
     Args:
         address: Where it listens.
         stop: Ends its calls.
-        most_bytes: Largest answer that is received; by default any, as captures are larger than the
-            4 MiB of gRPC's own default.
+        most_bytes: Largest answer that is received; by default the largest that there can be, as
+            captures are larger than the 4 MiB of gRPC's own default.
 
     Raises:
         MissingDependencyError: grpcio is not installed.
@@ -108,7 +111,7 @@ class ProfilerServer:
     ) -> None:
         self._grpc = load_grpc()
         self._address, self._stop = address, stop or Stop()
-        most = -1 if most_bytes is None else min(most_bytes, _LARGEST)
+        most = _LARGEST if most_bytes is None else min(most_bytes, _LARGEST)
         options = (*_CHANNEL_OPTIONS, ("grpc.max_receive_message_length", most))
         self._channel = self._grpc.insecure_channel(str(address), options=options)
         self._is_watched = self._was_ready = self.is_lost = False

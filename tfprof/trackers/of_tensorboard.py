@@ -6,6 +6,7 @@ Fields of messages are those of ``tensorflow/core/util/event.proto`` and
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import struct
@@ -14,11 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from tfprof.captures.run.run import Run
 from tfprof.core.wire.varints import encode_varint, length_delimited, length_delimited_tag
 from tfprof.errors import InputError, UsageError
 from tfprof.files.events import event_record
 from tfprof.files.local_folder import local_folder
+from tfprof.files.small_files import put
 from tfprof.trackers.content import key_values, report_of
 
 _VERSION: Final = b"brain.Event:2"
@@ -55,12 +59,15 @@ def log_to_tensorboard(
     folder = local_folder(logdir) / "tfprof"
     events = scalar_events(key_values(run), number, time.time())
     content = report_of(run) if with_report else ""
-    try:
+    if content:
+        put(folder / f"report_{number}.html", content.encode())
+    file = folder / _file_name()
+    try:  # under its own name at once, as TensorBoard reads whatever has such an ending
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / _file_name()).write_bytes(events)
-        if content:
-            (folder / f"report_{number}.html").write_text(content, encoding="utf-8")
+        file.write_bytes(events)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            file.unlink()
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return folder
 
@@ -69,7 +76,8 @@ def scalar_events(values: Mapping[str, float], step: int, seconds: float) -> byt
     """The content of an event file: its version, and a summary with all values.
 
     Args:
-        values: Numbers by tag; TensorBoard keeps them in single precision.
+        values: Numbers by tag; TensorBoard keeps them in single precision, in which those beyond
+            3.4e38 are infinite.
         step: Their step.
         seconds: Their time, since 1970.
     """
@@ -77,12 +85,17 @@ def scalar_events(values: Mapping[str, float], step: int, seconds: float) -> byt
     scalars = b"".join(
         length_delimited(
             _VALUE,
-            length_delimited(_TAG, tag.encode()) + _SIMPLE_VALUE + struct.pack("<f", value),
+            length_delimited(_TAG, tag.encode()) + _SIMPLE_VALUE + _single(value),
         )
         for tag, value in values.items()
     )
     summary = head + _STEP + encode_varint(step) + length_delimited(_SUMMARY, scalars)
     return event_record(head + length_delimited(_FILE_VERSION, _VERSION)) + event_record(summary)
+
+
+def _single(value: float) -> bytes:
+    with np.errstate(over="ignore"):
+        return np.float32(value).astype("<f4").tobytes()
 
 
 def _file_name() -> str:

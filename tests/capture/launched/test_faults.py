@@ -101,7 +101,7 @@ import tfprof
 with tfprof.capture("logs_own"):
     steps(3)
 print(os.path.isdir("own/plugins"), os.path.isdir("logs_own/plugins"))
-""")  # fmt: skip
+""", "--server")  # fmt: skip
     assert (ran.code, ran.out) == (0, "True True\n")
     assert ran.err.count("calls jax.profiler.start_trace itself") == 1
     assert ran.steps() == [10, 11, 12, 13, 14]
@@ -225,7 +225,8 @@ os.execv(sys.executable, [sys.executable, __file__, "again"])
 @pytest.mark.jax
 @pytest.mark.slow
 def test_sigterm_saves_what_there_is_and_the_process_is_visible(start, tmp_path):
-    child = start(LOOP + "print('ready', flush=True); steps(10**6, 0.01)", "--steps", "10:100000")
+    child = start(LOOP + "print('ready', flush=True); steps(10**6, 0.01)", "--steps", "10:100000",
+                  "--server")  # fmt: skip
     assert child.stdout.readline() == "ready\n"
     state = tmp_path / "logs" / STATE_FOLDER
     [process] = until(
@@ -250,7 +251,7 @@ atexit.register(lambda: print([each.name for each in threading.enumerate()]))
 import jax
 jax.devices()
 time.sleep(0.12)  # its server starts now
-""")  # fmt: skip
+""", "--server")  # fmt: skip
     assert ran.code == 0 and "tfprof-run" not in ran.out
 
 

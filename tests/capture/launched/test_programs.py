@@ -183,7 +183,7 @@ print(os.path.isdir("own/plugins"))
 """
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    ran = run(program.replace("PORT", str(port)))
+    ran = run(program.replace("PORT", str(port)), "--server")
     assert (ran.code, ran.out) == (0, "True\n")
     assert "calls tf.profiler.experimental.start itself" in ran.err
     assert 4 <= len(ran.steps()) <= 5

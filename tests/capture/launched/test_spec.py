@@ -10,17 +10,17 @@ from tfprof.files.hooked_processes import STATE_FOLDER
 def test_the_log_folder_alone():
     spec = spec_of("logs", "/here")
     assert spec.logdir == Path("/here/logs") and spec.state == Path("/here/logs", STATE_FOLDER)
-    assert spec.is_default and spec.server and spec.options.host_tracer_level == 2
+    assert spec.is_default and not spec.server and spec.options.host_tracer_level == 2
 
 
 def test_every_option():
     spec = spec_of(
         "/a;steps=100-110;every=10m;after=5s;for=500ms;length=3;key;most-runs=4;run=r;state=/s;"
-        "server=no;host-tracer-level=1;python-tracer-level=1;device-tracer-level=0"
+        "server=yes;host-tracer-level=1;python-tracer-level=1;device-tracer-level=0"
     )
     assert (spec.steps, spec.every, spec.after, spec.for_) == ((100, 110), 600.0, 5.0, 0.5)
     assert (spec.length, spec.key, spec.most_runs, spec.run) == (3, True, 4, "r")
-    assert (spec.state, spec.server) == (Path("/s"), False)
+    assert (spec.state, spec.server) == (Path("/s"), True)
     assert spec.options.levels == {
         "host_tracer_level": 1, "python_tracer_level": 1, "device_tracer_level": 0,
     }  # fmt: skip

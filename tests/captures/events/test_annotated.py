@@ -1,10 +1,14 @@
 """Instructions of programs that the capture lacks, from the annotations of their kernels."""
 
+import pytest
+
 from tests.captures.events.made import NOW
+from tfprof.captures.facts.hlo_programs import annotated
 from tfprof.captures.tools.gpu_kernels import kernel_stats
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.trace.tracks import derived_lines
+from tfprof.core.columns.numerals import LARGEST
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 BASIC = {"hlo_module": "jit_f", "program_id": 7, "tf_op": "XlaModule:", "kernel_details": NOW}
@@ -48,6 +52,15 @@ def test_all_tools_name_the_op():
     assert set(kernel_stats(run).table().column("op_name")) == ops
     lines = {each.name: each.names for each in derived_lines(run.hosts[0]).lines}
     assert lines["Source code - from #14"] == ["/a/model.py:12"]
+
+
+@pytest.mark.parametrize(
+    ("line", "number"), [("7" * 5000, LARGEST), ("²", 0), ("-1", 0), ("", 0), (13, 13)]
+)
+def test_any_text_may_be_a_line(line, number):
+    kernel = event("k", 0, 9, **{**DETAILED, **BASIC, "source_line": line}, hlo_op="k")
+    (found,) = annotated(run_of(kernel).hosts[0]).values()
+    assert found.source_line == number
 
 
 def test_the_reference_does_not_read_them():

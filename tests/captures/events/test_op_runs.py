@@ -106,9 +106,11 @@ def test_instructions_of_tensor_cores_without_those_that_hold_others():
 
 def test_the_first_run_of_each_op():
     streams = gpu(line(event("k", 0, 1, tf_op="a:X"), event("k", 9, 1, tf_op="b:X"), id=1))
-    timeline = timeline_of(xspace(host(line(event("a:X", 5, 1), event("a:X", 8, 1))), streams))
+    earlier = line(event("a:X", 3, 1), id=2)  # of a thread that comes later in the file
+    threads = host(line(event("a:X", 5, 1), event("a:X", 8, 1)), earlier)
+    timeline = timeline_of(xspace(threads, streams))
     parts = [host_op_runs(timeline), gpu_op_runs(timeline, 1, no_program)]
-    assert first_runs(parts) == {"a": 0, "b": 3}
+    assert first_runs(parts, timeline.starts_ps) == {"a": 2, "b": 4}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def found(*lines):
     """The stack of each op with a stack."""
     (one,) = opened(xspace(host(*lines))).hosts
     forest = one.forest()
-    stacks, of_op = python_stacks(forest, first_runs([host_op_runs(one.timeline)]))
+    stacks, of_op = python_stacks(forest, first_runs([host_op_runs(one.timeline)], one.timeline.starts_ps))
     return {
         name: [stacks.frames[frame] for frame in stacks.frame_ids(stack)]
         for name, stack in of_op.items()

@@ -36,6 +36,37 @@ def test_what_is_not_waiting_for_input():
     assert between(loop(4)) == Between(0.06, 0.0, 0.6, 0.0, 0.0, 0.06, "train 0")
 
 
+def steps_then(*gaps_us, step_us=40):
+    """Steps, after each of which so much time passes; in it, two functions run."""
+    events, start = [], 0
+    for number, gap_us in enumerate(gaps_us):
+        end = start + step_us
+        events += [
+            event("train", start * US, step_us * US, step_num=number, _r=1),
+            event("a:MatMul", start * US, step_us * US),
+            event("$train.py:7 short", (end + 1) * US, gap_us * US // 10),
+            event("$train.py:9 long", (end + 20) * US, gap_us * US // 2),
+        ]
+        start = end + gap_us
+    return opened(xspace(host(line(*[one for one in events if one.duration_ns]))))
+
+
+def test_the_longest_gap_and_the_code_in_gaps():
+    found = between(steps_then(60, 100, 80, 0))
+    assert (found.gap_ms, found.longest_ms, found.after) == (0.08, 0.1, "train 1")
+    assert found.share == pytest.approx(240 / 360)
+    assert [(one.name, one.total_ps) for one in found.code] == [
+        ("train.py:9 long", 120_000_000), ("train.py:7 short", 24_000_000),
+    ]  # fmt: skip
+
+
+def test_no_gap_is_known_after_the_last_step():
+    """Of few steps, the last one counts, too."""
+    run = steps_then(60, 100, 0)
+    assert run_steps(run).typical.n_steps == 3
+    assert between(run).gap_ms == 0.08
+
+
 def test_without_gaps():
     assert between(loop(4, gap_us=0)) == Between()
 

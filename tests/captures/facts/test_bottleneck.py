@@ -146,6 +146,88 @@ def test_what_passes_between_the_steps_counts():
     assert (unknown.kind, "90.0%" in unknown.statement) == ("unknown", True)
 
 
+def test_most_of_little_waiting_may_lie_between_the_steps():
+    mostly = Between(gap_ms=30, share=0.2, wait_share=0.06, busy_share=0.14)
+    found = judged({WAIT: 100}, between=mostly)
+    assert found.kind == "host"
+    assert found.statement.startswith("The program is MODERATELY input-bound: 10.0% of the time ")
+    half = judged({WAIT: 100}, between=mostly._replace(wait_share=0.05))
+    assert half.kind == "both"
+    assert half.statement.startswith("The program is MODERATELY input-bound: 10.0% of the step ")
+    none = judged({WAIT: 49}, between=mostly._replace(wait_share=0.04))
+    assert (none.kind, "NOT input-bound: only 4.9%" in none.statement) == ("device", True)
+
+
+def test_copies_are_told_from_a_fifth_of_the_waiting_on():
+    assert "copying" not in judged({WAIT: 160, COPY: 40}).statement
+    assert "4.1% of it copying it to devices" in judged({WAIT: 159, COPY: 41}).statement
+    assert "copying it to devices is 4.0%" in judged({WAIT: 60, COPY: 40}).statement
+    assert "copying" not in judged({WAIT: 29, COPY: 20}).statement
+
+
+def test_the_range_of_the_share_holds_what_may_be_input():
+    def ends(amounts, **between):
+        claim = judged(amounts, between=Between(**between)).claim
+        return claim.low, claim.high
+
+    assert ends({OTHER: 140, CALLS: 30}) == pytest.approx((0.0, 0.17))
+    assert ends({COPY: 20, OTHER: 90}) == pytest.approx((0.02, 0.11))
+    assert ends({WAIT: 300, OTHER: 90}, share=0.4, wait_share=0.1) == pytest.approx((0.3, 0.6))
+    assert ends({WAIT: 300}, share=0.1, wait_share=0.2) == pytest.approx((0.3, 0.3))
+    assert ends({WAIT: 600}, share=0.9) == pytest.approx((0.6, 1.0))
+
+
+def test_most_steps_must_show_input():
+    reads, other = {WAIT: 100}, {OTHER: 400}
+    assert judged(reads, reads, other, other).kind == "unknown"
+    assert judged(reads, reads, reads, other).kind == "both"
+
+
+@pytest.mark.parametrize(
+    ("shares", "kind"),
+    [
+        ({"share": 0.15}, "unknown"),
+        ({"share": 0.149}, "device"),
+        ({"share": 0.3, "busy_share": 0.16}, "device"),
+        ({"share": 0.3, "wait_share": 0.16}, "device"),
+        ({"share": 0.3, "busy_share": 0.07, "wait_share": 0.07}, "unknown"),
+    ],
+)
+def test_time_between_steps_without_an_op_leaves_the_verdict_open(shares, kind):
+    between = Between(gap_ms=30, **shares)
+    assert judged({WAIT: 49}, between=between).kind == kind
+    assert judged({WAIT: 400}, between=between).kind == "host"  # more would change nothing
+
+
+def test_two_functions_are_named_the_longest_first_and_none_below_a_twentieth():
+    code = [CodeTime(name, caller, False, total, 3)
+            for name, caller, total in (("a.py:1 f", "b.py:2 main", 1200), ("g", "", 150),
+                                        ("h", "", 150), ("time.sleep", "", 900))]  # fmt: skip
+    found = judged({OTHER: 600}, code=code)
+    parts = [claim.text for claim in found.claim.parts]
+    assert parts == ["40.0% is a.py:1 f, called from b.py:2 main", "5.0% is g"]
+    assert [claim.value for claim in found.claim.parts] == [0.4, 0.05]
+    few = judged({OTHER: 600}, code=[CodeTime("g", "", False, 149, 3)])
+    assert "little was recorded there" in few.statement
+    assert "nothing was recorded there" in judged({OTHER: 600}).statement
+
+
+def test_the_time_between_steps_in_words():
+    load, log = (CodeTime(name, "", False, total, 3) for name, total in (("load", 80), ("log", 20)))
+    between = Between(30, 3, 0.5, 0.025, 0.1, longest_ms=91, after="train 7", code=(load, log))
+    assert judged({WAIT: 100}, between=between).between.text == (
+        "50.0% of the time lies between steps, 30.000 ms as a rule, 91.000 ms after step train 7: "
+        "2.5% waiting for input, 10.0% ops that are in no step, in load and log."
+    )
+    short = Between(30, 3, 0.5, 0.024, 0.024, 90, code=(load, replace(log, total_ps=19)))
+    assert judged({WAIT: 100}, between=short).between.text == (
+        "50.0% of the time lies between steps, 30.000 ms: in load."
+    )
+    assert judged({}, between=Between(share=0.049)).between == NONE
+    assert judged({}, between=Between(share=0.05)).between.level == "high"
+    assert judged({}, between=Between(share=0.05)).between.claim.value == pytest.approx(0.05)
+
+
 def test_an_annotation_is_named():
     load = CodeTime("load_batch", "", True, 1800, 3)
     found = judged({OTHER: 600}, code=[load])
@@ -166,6 +248,35 @@ def test_the_reference_judges_the_first_host_and_all_steps():
     found = reference_bottleneck(steps)
     assert (found.kind, "POTENTIALLY" in found.statement) == ("both", True)
     assert found.all_other == NONE  # the statement has it
+
+
+@pytest.mark.parametrize(
+    ("amounts", "kind", "words"),
+    [
+        ({WAIT: 49, OTHER: 30}, "both", "POTENTIALLY input-bound: 3.0% of the step time is not"),
+        ({WAIT: 49, OTHER: 29}, "device", "NOT input-bound: only 4.9%"),
+        ({WAIT: 50, OTHER: 30}, "both", "MODERATELY input-bound: 5.0%"),
+        ({WAIT: 200, OTHER: 30}, "host", "HIGHLY input-bound: 20.0%"),
+    ],
+)
+def test_the_reference_at_its_thresholds(amounts, kind, words):
+    found = reference_bottleneck(run_steps_of(amounts, classic=True))
+    assert (found.kind, words in found.statement) == (kind, True)
+    share, dark = amounts[WAIT] / 1000, amounts[OTHER] / 1000
+    assert (found.claim.value, found.claim.low) == (share, share)
+    assert found.claim.high == (pytest.approx(share + dark) if "POT" in words else None)
+    assert found.input_percent == pytest.approx(100 * share)
+    assert (found.all_other == NONE) == ("POT" in words or dark < 0.03)
+
+
+def test_the_reference_judges_launches_and_communication():
+    steps = run_steps_of({LAUNCH: 150, TALK: 30, OTHER: 40, WAIT: 200}, classic=True)
+    assert reference_bottleneck(steps, uses_tf_data=True).remarks == (
+        "15.0% of the step time goes to launching kernels. tf.data works on the same CPUs: give "
+        "the GPU threads of their own with TF_GPU_THREAD_MODE=gpu_private.",
+        "4.0% of the step time is not explained by recorded events.",
+        "3.0% of the step time goes to communication between devices.",
+    )
 
 
 LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]

@@ -15,6 +15,7 @@ from tfprof.captures.facts.communication import Communication, JointRuns, _kept
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.slow_hosts import compared, gains, without_own
+from tfprof.captures.facts.slow_once import SlowOnce, slow_once
 
 KIND = (CollectiveKind("all-reduce.1"), 0)
 
@@ -109,3 +110,47 @@ def test_of_too_many_collectives_all_hosts_keep_the_same(monkeypatch):
     assert _kept([kinds[at] for at in mixed], np.full(60, 10)).tolist() == kept[mixed].tolist()
     assert _kept(kinds, np.full(60, 1)).all()
     assert _kept(kinds[:1], np.array([1000])).tolist() == [True]
+
+
+def slow_in(*hosts, places=None):
+    """Single slow steps of hosts, whose steps take 300 as a rule."""
+    works = [a_work(f"w{at}", own, length_ps=300) for at, own in enumerate(hosts)]
+    return slow_once(works, np.arange(len(hosts[0])) if places is None else places)
+
+
+def steps_with(slow, n_steps=20, usual=(100,)):
+    own = np.resize(usual, n_steps)
+    for step, amount in slow.items():
+        own[step] = amount
+    return own.tolist()
+
+
+def test_a_step_is_slow_once_if_a_host_loses_more_than_a_step():
+    even = steps_with({})
+    assert slow_in(even, steps_with({7: 401}), even) == [SlowOnce(1, 7, 401.0, 100.0)]
+    assert slow_in(even, steps_with({7: 401}))[0].excess_ps == 301.0
+    assert slow_in(even, steps_with({7: 400}), even) == []
+
+
+def test_noise_is_not_slow_once():
+    """The deviation from the usual excess, 50, is 50 as a rule: more than 400 stands out."""
+    even = steps_with({})
+    noisy = [steps_with({7: 100 + excess}, usual=(100, 200)) for excess in (450, 451)]
+    assert [len(slow_in(even, own, even)) for own in noisy] == [0, 1]
+
+
+def test_what_happens_often_does_not_happen_once():
+    even = steps_with({})
+    assert slow_in(steps_with({3: 500}), steps_with({7: 500})) == []
+    assert len(slow_in(steps_with({3: 500}), even, even, steps_with({3: 600}))) == 2  # one step
+    found = slow_in(steps_with({3: 500}, 40), steps_with({7: 600}, 40))
+    assert [(one.host, one.step) for one in found] == [(1, 7), (0, 3)]
+    assert slow_in(steps_with({3: 500}, 39), steps_with({7: 600}, 39)) == []
+
+
+def test_few_steps_and_one_host_show_nothing():
+    slow = steps_with({1: 900}, 5)
+    assert slow_in(slow) == []
+    assert len(slow_in(slow, steps_with({}, 5))) == 1
+    assert slow_in(slow[:4], steps_with({}, 4)) == []
+    assert slow_in(steps_with({9: 900}), steps_with({}), places=np.arange(5, 20))[0].step == 9

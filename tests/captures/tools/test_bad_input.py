@@ -7,9 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from fuzz.tools_target import TOOLS, every_tool, odd_inputs, small_captures
+from fuzz.formats.captures import FORMATS, parted
+from fuzz.formats.small_captures import small_captures
+from fuzz.questions.ask_tools import every_tool
 from tests.captures.tools.oracle import CAPTURES, folder
 from tests.captures.tools.small_captures import capture
+from tfprof.captures.all_tools import TOOLS as TOOLS_BY_NAME
+from tfprof.captures.all_tools import tool_function
 from tfprof.captures.model.xspace_stats import DecodedTexts, StatKind, StatTable
 from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
@@ -17,6 +21,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
+TOOLS = [tool_function(name) for name in TOOLS_BY_NAME]
 EXTREMES = (0, -1, 2**62, 2**63 - 1, -(2**63))
 
 
@@ -35,9 +40,10 @@ def test_every_tool_answers_for_small_captures():
 
 
 def test_random_faults_are_answered():
-    inputs = odd_inputs(random.Random(7), small_captures())
+    chance = random.Random(7)
+    hosts = next(one for one in FORMATS if one.name == "hosts")
     for _ in range(60):
-        every_tool(*next(inputs))
+        every_tool(*parted(hosts.changed(chance, chance.choice(hosts.seeds()))))
 
 
 @pytest.mark.parametrize("place", range(4))

@@ -139,7 +139,7 @@ def test_rates_and_other_numbers_of_the_user():
     assert row["tokens_per_s"] == pytest.approx(1000 / (row["period_ms"] / 1e3))
     assert row["tokens_per_s_device"] == pytest.approx(row["tokens_per_s"] / 2)
     assert row["examples_per_s"] == pytest.approx(row["tokens_per_s"] / 100)
-    for wrong in ("many", "-1", "0", "nan", math.inf):
+    for wrong in ("many", "-1", "0", "nan", math.inf, 1e308):
         with pytest.raises(UsageError, match="tokens-per-step"):
             tools.utilization(on_gpus(compiled()), tokens_per_step=wrong)
 

@@ -16,6 +16,7 @@ pytest.importorskip("duckdb")
 mcp = pytest.importorskip("mcp")
 
 import anyio  # noqa: E402  # comes with mcp
+from mcp.client.stdio import stdio_client  # noqa: E402
 
 from tfprof import tools  # noqa: E402
 from tfprof.cli.mcp.server import server_of, skill_text  # noqa: E402
@@ -234,7 +235,7 @@ def test_over_stdin_and_stdout():
 
     async def session():
         server = mcp.StdioServerParameters(command=sys.executable, args=words)
-        async with mcp.Client(server) as client:
+        async with mcp.Client(stdio_client(server)) as client:
             return await client.call_tool("query", {"sql": "select count(*) from steps"})
 
     assert json.loads(anyio.run(session).content[0].text)["rows"][0][0] > 0
@@ -257,12 +258,12 @@ def test_without_the_package(monkeypatch, demo):
         ("select repeat('a', 1000000)", " … "),
         (f"select * from {'a' * 600_000}", "cannot_answer"),
         ("select range(1000000000)", "limit of memory"),
-        ("select " + "(" * 20_000 + "1" + ")" * 20_000, "depth"),
+        ("select " + "(" * 20_000 + "1" + ")" * 20_000, "depth|memory exhausted"),
     ],
 )
 def test_answers_to_any_question_are_small(ask, sql, says):
     text = json.dumps(ask("query", sql=sql), ensure_ascii=False)
-    assert says in text
+    assert re.search(says, text)
     assert len(text) < MOST_LETTERS
 
 

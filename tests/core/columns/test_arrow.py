@@ -1,6 +1,8 @@
 """Columns as Arrow streams, read back by libraries that take them."""
 
+import ctypes
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
+from tfprof.core.columns import arrow
 from tfprof.core.columns.arrow import Coded, Field, Numbers, stream_of
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames, column_of
 from tfprof.tools import Column, Table
@@ -196,3 +199,13 @@ def test_views_are_tables_too():
         answer = connection.execute("select count(*), sum(exec_micros) from ops").fetchone()
     rows = tree.to_rows()
     assert answer == (len(rows), sum(row["exec_micros"] for row in rows))
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_lengths_of_metadata_are_in_the_order_of_the_machine(monkeypatch, order):
+    """As Arrow's C data interface demands."""
+    monkeypatch.setattr(sys, "byteorder", order)
+    schema = arrow._schema_of(Field("a", "int64", {"unit": "ps"}))
+    place = ctypes.c_void_p.from_buffer(schema, type(schema).metadata.offset).value
+    one, four, two = (number.to_bytes(4, order) for number in (1, 4, 2))
+    assert ctypes.string_at(place, 18) == one + four + b"unit" + two + b"ps"

@@ -1,5 +1,7 @@
 """Levels that are known: none where there is none, the right place where there is one."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,14 @@ from hypothesis import strategies as st
 from tests.insight.history.runs import stepped
 from tfprof.insight.history.change_points import (
     FEWEST,
+    _correlation,
+    _ratios,
+    _test,
+    _windows,
     change_points,
     exact_changes,
     likely_places,
+    scored,
     without_outliers,
 )
 
@@ -114,3 +121,45 @@ def test_a_slope_is_a_few_steps_and_comes_to_an_end(seed):
     places = change_points(100 + slope + np.random.default_rng([4, seed]).normal(size=100))
     assert 1 <= len(places) <= 5
     assert all(25 <= place <= 75 for place in places)
+
+
+def test_windows_overlap_by_half_and_cover_all():
+    assert list(_windows(0)) == []
+    assert list(_windows(50)) == [(0, 50)]
+    assert list(_windows(60)) == [(0, 50), (25, 60), (0, 60)]
+    assert list(_windows(450))[-3:] == [(400, 450), (0, 400), (200, 450)]
+
+
+def test_scores_are_robust_deviations_from_the_median():
+    """Median 3, median deviation 1: 1.4826 for normal values; 97 are cut off."""
+    found = scored(np.array([1.0, 2.0, 3.0, 4.0, 100.0]))
+    assert found == pytest.approx([-2 / 1.4826, -1 / 1.4826, 0, 1 / 1.4826, 3.5])
+    assert scored(np.array([5.0, 5, 5, 5, 5.5, 4.5])) == pytest.approx([0, 0, 0, 0, 3, -3])
+    assert scored(np.array([5.0] * 4)).tolist() == [0.0] * 4
+
+
+def test_ratios_of_each_split():
+    """Between the means lie 4/3 and 1, of a sum of squares of 96/7."""
+    ratio, places = _ratios(np.array([[0.0, 2, 0, 2, 0, 2, 4]]))
+    assert places.tolist() == [3, 4]
+    assert ratio[0] == pytest.approx([7 * math.log(9 / 7), 7 * math.log(8 / 7)])
+    clear, _ = _ratios(np.array([[0.0, 0, 0, 1, 1, 1], [2.0] * 6]))
+    assert clear.ravel() == pytest.approx([6 * math.log1p(1e9), 0])
+
+
+def test_neighbours_that_are_alike_are_correlated():
+    """105 of 168 are 0.625; two biases of 2.875 / 11 are added, and 1 / √11 is taken off."""
+    ramp = np.arange(-7.0, 8, 2)
+    found = _correlation(np.append(ramp, np.zeros(3)), 8)
+    assert found == pytest.approx(0.625 + 2 * 2.875 / 11 - 11**-0.5)
+    assert _correlation(np.append(np.arange(999.0), np.zeros(3)), 999) == 0.95
+    assert _correlation(np.array([0.0, 1, 0, 1, 0, 1]), 3) == 0.0
+    assert _correlation(np.array([1.0] * 3 + [2.0] * 3), 3) == 0.0
+
+
+def test_how_often_chance_divides_as_well():
+    """Of 20 orders of three and three, two have all of one kind first."""
+    chance, place = _test(np.array([0.0] * 3 + [9.0] * 3))
+    assert (chance, place) == (pytest.approx(0.1, abs=0.03), 3)
+    assert _test(np.array([0.0] * 3 + [9.0] * 2)) == (1.0, 0)
+    assert _test(np.array([4.0] * 6)) == (1.0, 3)

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.full_disk import files_of_at_most
 from tests.remote.flight.fake_sessions import FakeSession, step_numbers, wait_for
 from tests.remote.flight.snapshots import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
-from tfprof.errors import EmptyProfileError
+from tfprof.errors import EmptyProfileError, InputError
 from tfprof.remote.flight.snapshots import NO_STEPS, Steps, marked_steps
 from tfprof.remote.flight.step_range import (
     Place,
@@ -125,6 +126,8 @@ def test_cut_to():
     assert numbers == [5, 6, 7, 8]
     assert marked_steps(read_xspace(part)).numbers.tolist() == numbers
     assert cut_to(data, StepRange(18, 30))[1] == [18, 19]
+    with pytest.raises(InputError, match="cannot be written"), files_of_at_most(100):
+        cut_to(data, StepRange(5, 8))
     with pytest.raises(EmptyProfileError, match="none of steps 30 to 31 was recorded"):
         cut_to(data, StepRange(30, 31))
 

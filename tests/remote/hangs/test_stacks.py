@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from tfprof.captures.run.hang_record import Frame, Thread
+from tfprof.core.columns.numerals import LARGEST
 from tfprof.remote.hangs.stacks import compared, faulthandler_stacks, py_spy_stacks
 
 pytestmark = pytest.mark.one_engine
@@ -42,6 +43,8 @@ Thread 0x02 [loader] (most recent call first):
     assert main == Thread("loader", (Frame("<module>", 'a "b".py', 0),), is_main=True)
     assert loader == Thread("0x01", ())
     assert faulthandler_stacks("") == ()
+    far = text.replace("???", "7" * 5000)
+    assert faulthandler_stacks(far)[0].frames[0].line == LARGEST
 
 
 def spy(name, thread, *frames):

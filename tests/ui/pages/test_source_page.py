@@ -111,6 +111,8 @@ def test_a_file_outside_of_the_roots_has_numbers_and_no_text(tmp_path):
 def test_an_instruction_of_a_library_counts_for_the_innermost_line_of_the_user(stack):
     made = DeviceOp(OpKey(1, "m", "dot"), source=(LIBRARY, 9, stack))
     assert _user_line(made) == ("/me/b.py", 4)
+    damaged = DeviceOp(OpKey(1, "m", "dot"), source=(LIBRARY, 9, f"/me/a.py:²:1\n{stack}"))
+    assert _user_line(damaged) == ("/me/b.py", 4)
     alone = DeviceOp(OpKey(1, "m", "dot"), source=(LIBRARY, 9, ""))
     assert _user_line(alone) == (LIBRARY, 9)
 

@@ -5,13 +5,14 @@ import stat
 import threading
 import time
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 
+from tfprof.ui.pages.site import Site  # noqa: E402
 from tfprof.ui.web.connections import bounded_protocol  # noqa: E402
 from tfprof.ui.web.guard import Access  # noqa: E402
 from tfprof.ui.web.listening import listening  # noqa: E402
@@ -28,6 +29,7 @@ def serve(site):
 
         def serve(**bounds):
             listener = stack.enter_context(listening("127.0.0.1", 0))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # feels soon who reads
             access = Access(listener.getsockname()[1])
             config = uvicorn.Config(
                 application(site, access), log_level="error", lifespan="off", ws="none",
@@ -70,7 +72,7 @@ def test_connections_of_refused_clients_do_not_block_others(serve):
 
 
 def test_a_header_has_to_end_in_time(serve):
-    access = serve(header_seconds=0.5)
+    access = serve(wait_seconds=0.5)
     began = time.monotonic()
     with half_open(access) as connection:
         connection.settimeout(0.1)
@@ -84,6 +86,89 @@ def test_a_header_has_to_end_in_time(serve):
             except OSError:
                 break
     assert 0.4 < time.monotonic() - began < 5
+
+
+def receives_little(access):
+    """A connection that holds few unread bytes."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(10)
+    connection.connect(("127.0.0.1", access.port))
+    return connection
+
+
+def asking(access):
+    """A request for data, with the cookie."""
+    host, cookie = f"127.0.0.1:{access.port}", f"{access.cookie}={access.token}"
+    return f"GET /api/trace/x HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode()
+
+
+@pytest.fixture
+def large_answers(monkeypatch):
+    monkeypatch.setattr(Site, "data", lambda *_: bytes(2 << 20))
+
+
+def is_ended(connection):
+    until = time.monotonic() + 8
+    while time.monotonic() < until:
+        try:
+            connection.sendall(b"x")
+        except TimeoutError:
+            continue
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_clients_that_read_nothing_are_ended(serve, large_answers):
+    access = serve(wait_seconds=0.5)
+    with receives_little(access) as connection:
+        connection.sendall(asking(access) * 20)
+        connection.settimeout(0.2)
+        assert is_ended(connection)
+
+
+def test_clients_that_read_nothing_do_not_block_others(serve, large_answers):
+    access = serve(most_connections=4)
+    with ExitStack() as stack:
+        for _ in range(5):
+            stack.enter_context(receives_little(access)).sendall(asking(access) * 20)
+        time.sleep(0.5)
+        honest = stack.enter_context(half_open(access, b"GET / HTTP/1.1\r\n"))
+        stack.enter_context(half_open(access))
+        honest.sendall(b"Host: x\r\n\r\n")
+        assert honest.recv(12) == b"HTTP/1.1 403"
+
+
+def test_an_answer_may_be_read_slowly(serve, large_answers):
+    access = serve(wait_seconds=0.4)
+    with receives_little(access) as connection:
+        connection.sendall(asking(access))
+        n_read, began = 0, time.monotonic()
+        while part := connection.recv(64 << 10):
+            n_read += len(part)
+            if time.monotonic() < began + 1.5:
+                time.sleep(0.06)
+    assert n_read > 2 << 20
+
+
+def test_a_refusal_ends_the_connection(serve):
+    with half_open(serve(), b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 20) as connection:
+        answer = b""
+        with suppress(ConnectionError):
+            while part := connection.recv(65536):
+                answer += part
+    assert answer.count(b"HTTP/1.1 403") == 1
+
+
+def test_many_browsers_at_once(serve):
+    access = serve()
+    with ExitStack() as stack:
+        browsers = [stack.enter_context(half_open(access, b"")) for _ in range(300)]
+        for one in browsers:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert {one.recv(12) for one in browsers} == {b"HTTP/1.1 403"}
 
 
 def test_a_browser_is_opened_without_the_token_in_its_arguments(monkeypatch):

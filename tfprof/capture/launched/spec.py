@@ -63,7 +63,7 @@ class RunSpec:
     most_runs: int | None = None
     run: str = ""
     state: Path = Path()
-    server: bool = True
+    server: bool = False
     options: CaptureOptions = field(default_factory=CaptureOptions)
 
     @property
@@ -112,7 +112,7 @@ def spec_of(text: str, here: str = "") -> RunSpec:
         most_runs=_whole("most-runs", given.pop("most-runs"), 1) if "most-runs" in given else None,
         run=given.pop("run", ""),
         state=Path(here, state) if state else logdir / STATE_FOLDER,
-        server=_yes("server", given.pop("server", "yes")),
+        server=_yes("server", given.pop("server", "no")),
         options=CaptureOptions(**levels),
     )
     if given:

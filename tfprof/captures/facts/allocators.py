@@ -32,6 +32,8 @@ from tfprof.core.columns.intervals import Float64Array
 NO_DTYPE = "INVALID"
 PREALLOCATED = "unused preallocated device memory"
 
+_LATEST_PS = float(1 << 62)
+
 
 class Allocator(NamedTuple):
     """An allocator of a host with its events in the whole capture, or in some steps."""
@@ -165,8 +167,8 @@ def _in_step(allocator: Allocator, groups: Collection[int]) -> Iterator[Allocato
 def at_moment(allocator: Allocator, at_ms: float) -> Allocator:
     """The allocator with its peak moved to a moment; at the earliest its first event."""
     events = allocator.whole
-    place = int(np.searchsorted(events.time_ps, round(at_ms * 1e9), side="right")) - 1
-    place = max(place, 0)
+    at_ps = round(min(max(at_ms * 1e9, 0.0), _LATEST_PS))
+    place = max(int(np.searchsorted(events.time_ps, at_ps, side="right")) - 1, 0)
     peak = allocator.peak._replace(place=place)
     return allocator._replace(events=events, peak=peak, live=live_at(events, place))
 

@@ -125,10 +125,9 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
         steps: The steps that count.
         uses_tf_data: Whether there is tf.data activity, which competes with launches for the CPU.
     """
-    first = steps.hosts[0] if steps.hosts else None
-    total = 0 if first is None else int(first.times.duration_ps.sum())
-    if first is None or not total:
+    if not steps.hosts or not (total := int(steps.hosts[0].times.duration_ps.sum())):
         return UNKNOWN
+    first = steps.hosts[0]
     share = {category.key: 100.0 * int(first.of(category).sum()) / total for category in CATEGORIES}
     waiting, other = share["infeed"], share["other"]
     kind, statement = input_verdict(waiting, other)

@@ -171,7 +171,7 @@ def op_sums(host: Host) -> OpSums:
         OpGroups(numbers_of_groups, names, first),
         _sums(ran, place, groups_of, starts - first[groups_of], memory, rules=host.rules),
         op_totals(ran, group_of, memory),
-        _stacks(*python_stacks(forest, first_runs(ran.parts))),
+        _stacks(*python_stacks(forest, first_runs(ran.parts, timeline.starts_ps))),
     )
 
 

@@ -20,6 +20,7 @@ from tfprof.captures.hlo.collectives import bus_factor
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array, sums_by
 from tfprof.core.columns.distinct import distinct_rows
+from tfprof.files.numbered_names import natural_order
 
 MOST_BY_DEVICE = 64
 """With more hosts, their devices are added up."""
@@ -244,7 +245,7 @@ def _parts(
         for (_, at), (known, count, *amounts) in own:
             is_known &= known == count
             parts.append(DevicePart(host, names[at], len(times.devices), count, *amounts))
-        yield number, parts, is_known
+        yield number, sorted(parts, key=lambda part: natural_order(part.device)), is_known
 
 
 class _Waited(NamedTuple):

@@ -159,10 +159,11 @@ class DaskEngine:
             raise MissingDependencyError(
                 "a Dask cluster of this machine needs cryptography: pip install 'tfprof[dask]'"
             ) from error
-        no_pages: dict[str, Any] = {
+        settings: dict[str, Any] = {
             f"distributed.{one}.http.routes": [] for one in ("scheduler", "worker")
         }
-        with import_module("dask").config.set(no_pages):
+        settings["temporary-directory"] = folder  # of the nannies, too
+        with import_module("dask").config.set(settings):
             return self._dask.LocalCluster(
                 n_workers=self.n_workers,
                 threads_per_worker=1,
@@ -171,6 +172,7 @@ class DaskEngine:
                 protocol="tls://",
                 security=security,
                 dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",  # else older releases listen everywhere
                 memory_limit=0,
                 worker_class=_keeper_of_workers(self._dask),
                 local_directory=folder,

@@ -330,6 +330,8 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
             notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
+    elif all(isinstance(one, (str, Path)) for one in files):
+        files.sort(key=lambda path: (host_name(path), str(path)))  # as the files of a folder
     return RunFiles(name, *without_copies(files), gathered(notes))
 
 

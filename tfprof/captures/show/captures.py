@@ -18,6 +18,7 @@ from tfprof.core.text.characters import UNICODE, Glyphs, escaped
 from tfprof.core.text.metrics import BLUE
 from tfprof.core.text.tables import Column, Grid, text_line
 from tfprof.core.text.wording import time_text
+from tfprof.files.numbered_names import natural_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,12 @@ def _figures(host: Host) -> HostFigures:
     return HostFigures(
         "",
         host.machine,
-        tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
+        tuple(
+            sorted(
+                (plane.name for plane in planes if plane.name.startswith("/device:")),
+                key=natural_order,
+            )
+        ),
         sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),
         host.space.n_events,
         arrived.steps,

@@ -8,11 +8,10 @@ capture.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +47,7 @@ from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
+from tfprof.files.together import written_together
 
 _PLANES = 1
 _PLANE_NAME = 2
@@ -132,15 +132,15 @@ def slice_capture(
     of_steps: dict[str, StepEvents] = {}
     if choice.steps is not None:
         titles, of_steps = _chosen_steps(open_run([*files]), choice, {host for host, _ in chosen})
-    written: list[HostSlice] = []
-    made = [each for path in paths[:1] for each in path.parents if not each.exists()]
-    try:
-        for path, (host, file) in zip(paths, chosen, strict=True):
+    with _places(paths, overwrite) as places:
+        written: list[HostSlice] = []
+        for place, path, (host, file) in zip(places, paths, chosen, strict=True):
             if choice.steps is not None and host not in of_steps:
                 raise MalformedProfileError(
                     f"{file}: cannot be read, so none of its steps is known"
                 )
-            written.append(_write(path, host, file, choice, of_steps.pop(host, None), overwrite))
+            one = _write(place, host, file, choice, of_steps.pop(host, None), overwrite)
+            written.append(replace(one, path=path))
         n_events, n_whole = (
             sum(getattr(one, name) for one in written) for name in ("n_events", "n_whole_events")
         )
@@ -149,14 +149,15 @@ def slice_capture(
                 f"{chosen[0][1]}: no event is in the chosen part; `tfprof tools` says what the "
                 "capture has"
             )
-    except BaseException:
-        for one in written:  # leave no incomplete run behind
-            one.path.unlink(missing_ok=True)
-        for folder in made:  # the innermost first
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
     return CaptureSlice(tuple(written), titles)
+
+
+@contextmanager
+def _places(paths: Sequence[Path], overwrite: bool) -> Iterator[list[Path]]:
+    """Where to write files that appear at their paths at the end of the block, all or none."""
+    folder = paths[0].parent
+    with written_together(folder, overwrite=overwrite) as hidden:
+        yield [hidden / path.name for path in paths]
 
 
 def _write(
@@ -167,7 +168,6 @@ def _write(
     steps: StepEvents | None,
     overwrite: bool,
 ) -> HostSlice:
-    path.parent.mkdir(parents=True, exist_ok=True)
     cut = _HostCut(choice, steps)
     with _fields(file) as (data, fields):
         chunks = packed(cut.chunks(data, fields, str(file)), path.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.utilization import Utilization, utilization_of
@@ -22,6 +21,9 @@ from tfprof.captures.tools.utilization_tables import (
 )
 from tfprof.core.text.claims import Claim, Details, scoped, unknown
 from tfprof.errors import UsageError
+
+_LARGEST = 1e24
+"""Larger numbers of a step are impossible, and what is computed from them may not be finite."""
 
 _BASIS = "ops that ran in the periods of the steps, and shapes in compiled programs"
 
@@ -88,8 +90,10 @@ def _number(name: str, given: float | str | None) -> float | None:
         number = float(given)
     except ValueError:
         number = 0.0
-    if not isfinite(number) or number <= 0:
-        raise UsageError(f"--{name.replace('_', '-')} {given}: is not a number above 0")
+    if not 0 < number <= _LARGEST:
+        raise UsageError(
+            f"--{name.replace('_', '-')} {given}: is not a number above 0, up to {_LARGEST:g}"
+        )
     return number
 
 

@@ -178,7 +178,8 @@ class Scope:
 def scopes_of(found: Utilization) -> list[Scope]:
     """The scopes with ops, the largest gap first, or the longest time if peak rates are unknown."""
     scopes: dict[str, Scope] = {}
-    for one in found.ops:
+    # Sums of fractions depend on their order, which is not that of the file.
+    for one in sorted(found.ops, key=lambda one: (one.op.path, one.op.name, one.self_ps)):
         name = scope_of_path(one.op.path)
         scopes.setdefault(name, Scope(name)).add(one, found)
     return sorted(

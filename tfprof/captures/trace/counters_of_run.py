@@ -55,13 +55,16 @@ def memory_counters(trace: HostTrace, processes: Mapping[int, int]) -> tuple[lis
     found = found.only(found.is_text())
     kept = found.only(np.isin(found.values, with_most_events(found.values)))
     of_pid = pids[timeline.lines_of(kept.events)]
-    order = np.lexsort((timeline.starts_ps[kept.events], kept.values, of_pid))
-    owners = np.stack([of_pid, kept.values])[:, order]
+    names = sorted(allocator.texts)
+    rank_of = {name: rank for rank, name in enumerate(names)}
+    ranks = np.array([rank_of[name] for name in allocator.texts] or [0], np.int64)[kept.values]
+    order = np.lexsort((timeline.starts_ps[kept.events], ranks, of_pid))
+    owners = np.stack([of_pid, ranks])[:, order]
     firsts = np.flatnonzero((np.diff(owners, prepend=-1) != 0).any(axis=0))
     counters = []
     for first, own in zip(firsts.tolist(), np.split(kept.events[order], firsts[1:]), strict=False):
         pid, number = owners[:, first].tolist()
-        name = f"memory of {allocator.texts[number]}"
+        name = f"memory of {names[number]}"
         counters.append(Counter(processes[pid], name, Once(_memory(trace, own))))
     return counters, len(found) - len(kept)
 

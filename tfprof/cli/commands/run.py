@@ -74,11 +74,7 @@ def _given(params: dict[str, Any]) -> dict[str, str]:
     for name, value in params.items():
         if value is None or value is False or value == "" or _LEVELS.get(name) == value:
             continue
-        if name == "server":
-            continue
         given[name.rstrip("_").replace("_", "-")] = "yes" if value is True else str(value)
-    if not params.get("server", True):
-        given["server"] = "no"
     return given
 
 
@@ -197,9 +193,9 @@ def _options() -> list[CommandOption]:
             ".tfprof in the log folder]",
         ),
         CommandOption(
-            ["--server/--no-server"], default=True, section=_WHAT,
-            help="Start a profiler server in each process, on a free port and all interfaces, "
-            "without a password. [default: --server]",
+            ["--server"], is_flag=True, default=False, section=_WHAT,
+            help="Start a profiler server in each process, for tfprof record and top. It listens "
+            "on a free port of all interfaces, without a password.",
         ),
         CommandOption(
             ["--overview/--no-overview"], default=True, section=_AFTER,

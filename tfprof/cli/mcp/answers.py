@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import ParamSpec
@@ -49,6 +51,8 @@ _METRICS = {
     "time": "micros", "memory": "bytes", "float_ops": "float_ops", "parameters": "params",
 }  # fmt: skip
 _LIMITS = Limits(seconds=20.0, rows=MOST_ROWS)
+_MOST_DATABASES = 2
+"""Databases at once: each may take the memory of its limit, and assistants make many calls."""
 
 
 def _answered(method: Callable[P, Answer]) -> Callable[P, Answer]:
@@ -76,6 +80,7 @@ class Answers:
 
     def __init__(self, opened: Sequence[Opened]) -> None:
         self._opened = tuple(opened)
+        self._databases = threading.Semaphore(_MOST_DATABASES)
 
     @_answered
     def runs(self) -> Answer:
@@ -314,9 +319,19 @@ class Answers:
             )
         return one.run()
 
-    def _database(self, run: str) -> Database:
+    @contextmanager
+    def _database(self, run: str) -> Iterator[Database]:
         chosen = [self._chosen(run)] if run else self._opened
-        return Database(*chosen, limits=_LIMITS)
+        if not self._databases.acquire(timeout=_LIMITS.seconds):
+            raise UsageError(
+                f"{_MOST_DATABASES} other questions in SQL have run for {_LIMITS.seconds:g} s; "
+                "ask again when they have ended"
+            )
+        try:
+            with Database(*chosen, limits=_LIMITS) as database:
+                yield database
+        finally:
+            self._databases.release()
 
     def _described(self, one: Opened) -> Answer:
         described: Answer = {"name": one.name, "source": Path(one.source).name}

@@ -10,6 +10,7 @@ of many events are held (``docs/adr/0029-arrow-and-sql.md``).
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -296,10 +297,13 @@ def _schema_of(one: Field) -> _Schema:
 
 
 def _metadata(schema: _Schema, texts: dict[str, str]) -> ctypes.Array[ctypes.c_char]:
-    """The number of entries, then keys and values, each after its length; owned by the schema."""
-    packed = len(texts).to_bytes(4, "little")
+    """The number of entries, then keys and values, each after its length; owned by the schema.
+
+    Numbers are in the order of the machine, as Arrow's C data interface demands.
+    """
+    packed = len(texts).to_bytes(4, sys.byteorder)
     for text in (part for pair in texts.items() for part in pair):
-        packed += len(text.encode()).to_bytes(4, "little") + text.encode()
+        packed += len(text.encode()).to_bytes(4, sys.byteorder) + text.encode()
     held = ctypes.create_string_buffer(packed, len(packed))
     ctypes.cast(schema.private_data, ctypes.py_object).value.append(held)
     return held

@@ -152,7 +152,7 @@ def _values(message: pb.TensorProto, type_number: int, kind: ElementType | None)
         return texts
     if type_number in _COMPLEX:
         pairs = np.array(listed, np.float32 if type_number == 8 else np.float64)
-        return None if pairs.size % 2 else pairs.view(kind.stored)
+        return None if pairs.size % 2 else pairs.view(kind.stored.newbyteorder("="))
     if type_number == _HALF:
         return np.array(listed, np.int64).astype(np.uint16).view(np.float16)
     if type_number in (1, 2, 9, 10, 22, 23):

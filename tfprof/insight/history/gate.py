@@ -10,7 +10,8 @@ from tfprof.insight.budgets.budget import Limit
 from tfprof.insight.budgets.check import Outcome, Verdict
 from tfprof.insight.budgets.first_budget import first_limits
 from tfprof.insight.budgets.measure import measure
-from tfprof.insight.budgets.measurement import Measured, Missing
+from tfprof.insight.budgets.measurement import Measured, Measurement, Missing
+from tfprof.insight.budgets.metrics import Metric
 from tfprof.insight.budgets.quantities import Bound, shown, stated_in
 from tfprof.insight.budgets.subject import Subject
 from tfprof.insight.history.change_points import FEWEST
@@ -72,13 +73,25 @@ def outcomes_of(subject: Subject, series: Series) -> list[Outcome]:
         )
     confidence = 1 - 2 * FALSE_ALARMS / len(limits)
     return [
-        _outcome(subject, limit, expected(series, limit.metric.name, confidence))
+        outcome_of(
+            subject.name,
+            limit.metric,
+            measure(subject, limit),
+            expected(series, limit.metric.name, confidence),
+        )
         for limit in limits
     ]
 
 
-def _outcome(subject: Subject, limit: Limit, known: Expected) -> Outcome:
-    metric, now = limit.metric, measure(subject, limit)
+def outcome_of(subject: str, metric: Metric, now: Measurement, known: Expected) -> Outcome:
+    """Compare a key figure of a run with what the earlier runs predict.
+
+    Args:
+        subject: Name of the run.
+        metric: The key figure.
+        now: Its measurement, in the unit of its dimension.
+        known: The prediction, in the unit of histories.
+    """
     dimension = metric.dimension
     factor = stated_in(dimension)[1]
     level = None if known.level is None else known.level / factor
@@ -89,7 +102,7 @@ def _outcome(subject: Subject, limit: Limit, known: Expected) -> Outcome:
         )
         value = now.value if isinstance(now, Measured) else None
         nothing = Limit(metric, Bound("unknown", 0.0))
-        return Outcome(subject.name, nothing, "missing", value=value, remark=remark)
+        return Outcome(subject, nothing, "missing", value=value, remark=remark)
     low, high = known.interval.low / factor, known.interval.high / factor
     most = max(low, 0.0) if dimension.is_floor else min(high, dimension.most)
     runs = plural(known.n_runs, "run")
@@ -97,7 +110,7 @@ def _outcome(subject: Subject, limit: Limit, known: Expected) -> Outcome:
         metric, Bound(f"{dimension.sign} {shown(most, dimension)}, as {runs} before", most)
     )
     if isinstance(now, Missing):
-        return Outcome(subject.name, stated, "missing", remark=now.reason, baseline=level)
+        return Outcome(subject, stated, "missing", remark=now.reason, baseline=level)
     interval = now.interval(dimension.most, 0.95)
     verdict: Verdict = "met"
     remark = now.remark
@@ -109,6 +122,6 @@ def _outcome(subject: Subject, limit: Limit, known: Expected) -> Outcome:
             verdict = "undecided"
             remark = "the steps differ so much that the run may be like the others; record more"
     return Outcome(
-        subject.name, stated, verdict, most, now.value, interval, level,
+        subject, stated, verdict, most, now.value, interval, level,
         len(now.values) if now.is_timed else 0, remark, now.contributors,
     )  # fmt: skip

@@ -60,7 +60,8 @@ class Work:
         of_event = groups.of_event[kept].astype(np.int64)
         self.timeline = timeline
         self.recorded = Recorded(
-            timeline, marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps),
+            timeline,
+            marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps, _ranks(timeline)),
             sources[both], targets[both], of_event,
             roots[of_event[roots] >= 0],
             launched_runs(host, place),
@@ -182,6 +183,15 @@ class Work:
         by_op = np.array([*of_op, 0], np.int64)[of_event]
         by_kind = np.array(of_kind or [0], np.int64)[self.timeline.kinds]
         return np.where(of_event >= 0, by_op, by_kind), list(names)
+
+
+def _ranks(timeline: Timeline) -> Int64Array:
+    """The rank of each thread by its plane and its id: the order in the file decides nothing."""
+    keys = [(timeline.space.planes[line.plane].name, line.id, line.name) for line in timeline.lines]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.arange(len(keys))
+    return ranks
 
 
 def factors_of(

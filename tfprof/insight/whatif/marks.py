@@ -31,6 +31,8 @@ class Marks:
         lines: The thread or stream of each mark, ascending.
         first: The first mark of each thread, and the number of marks, shape (n threads + 1,).
         parents: The event around each, -1 without one, shape (n,).
+        ranks: The rank of each thread: which of two marks at the same time comes first, shape
+            (n threads,).
     """
 
     begin_at: Int64Array
@@ -41,6 +43,7 @@ class Marks:
     lines: Int64Array
     first: Int64Array
     parents: IntArray
+    ranks: Int64Array
 
     def __len__(self) -> int:
         return len(self.times_ps)
@@ -91,13 +94,16 @@ class Marks:
         return np.clip(last, self.begin_at[events], self.end_at[events])
 
 
-def marks_of(first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array) -> Marks:
+def marks_of(
+    first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array, ranks: Int64Array | None = None
+) -> Marks:
     """The marks of events that are sorted by time on their threads, longer ones first.
 
     Args:
         first: The first event of each thread, and the number of events, shape (n threads + 1,).
         starts_ps: Starts, shape (n,).
         ends_ps: Ends.
+        ranks: The ranks of the threads; by default their order.
     """
     n_events = len(starts_ps)
     nesting = nest(first, starts_ps, ends_ps)
@@ -114,4 +120,8 @@ def marks_of(first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array) -> M
     times_ps[begin_at], times_ps[end_at] = starts_ps, ends_ps
     owners[begin_at], owners[end_at] = nesting.parents, events
     lines = np.repeat(np.arange(len(first) - 1), 2 * np.diff(first))
-    return Marks(begin_at, end_at, inside, times_ps, owners, lines, 2 * first, nesting.parents)
+    if ranks is None:
+        ranks = np.arange(len(first) - 1)
+    return Marks(
+        begin_at, end_at, inside, times_ps, owners, lines, 2 * first, nesting.parents, ranks
+    )

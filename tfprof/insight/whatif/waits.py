@@ -63,13 +63,13 @@ class Waits:
 
 def waits_of(marks: Marks, pairs: list[Pairs]) -> Waits:
     """Pairs of marks, without those that would lead back in time."""
-    by_time = np.lexsort((np.arange(len(marks)), marks.reached_ps))
+    by_time = np.lexsort((np.arange(len(marks)), marks.ranks[marks.lines], marks.reached_ps))
     order = np.empty(len(marks), np.int64)
     order[by_time] = np.arange(len(marks))
     earlier, later = _joined(pairs)
     ahead = order[earlier] < order[later]
     earlier, later = earlier[ahead], later[ahead]
-    by_later = np.argsort(later, kind="stable")
+    by_later = np.lexsort((order[earlier], later))
     return Waits(earlier[by_later], later[by_later], order)
 
 

@@ -42,8 +42,9 @@ class CapturedOps:
         """Name id of each op, shape (n,); names that no graph has become ops."""
         ops = self._profile.ops
         ids = np.full(len(named), -1, np.int64)
-        # Names with a type come first, to give the op its type.
-        for place in sorted(range(len(named)), key=lambda place: not named[place].type):
+        # Names with a type come first, to give the op its type; of several types the first one by
+        # name, whatever the order of the file.
+        for place in sorted(range(len(named)), key=lambda at: (not named[at].type, *named[at])):
             name = self._known_name(named[place].name)
             if ops.row(name) < 0:
                 ops.add_run_time_op(name, named[place].type or None)

@@ -103,7 +103,7 @@ def add_executions(
         note_memory_outside(profile, totals)
         groups_of_runs, chosen = (group_of * 0, {0: 0}) if steps is None else (group_of, steps)
         _add_steps(profile, timeline, runs, ran.blocks, ids, memory, groups_of_runs, chosen)
-        ops.add_stacks(*python_stacks(forest, first_runs(ran.parts)))
+        ops.add_stacks(*python_stacks(forest, first_runs(ran.parts, forest.timeline.starts_ps)))
     set_apart(profile, of_host, steps)
     add_notices(profile, host, totals, steps)
 

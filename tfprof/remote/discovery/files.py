@@ -36,7 +36,7 @@ class InPath:
 
 
 def in_path(path: str | os.PathLike[str]) -> InPath:
-    """The source for a file, or for a folder of ``tfprof run``."""
+    """The source for a file, or for a folder of ``tfprof run --server``."""
     return InPath(Path(path))
 
 
@@ -86,5 +86,5 @@ def _text(file: Path) -> str:
 def _unreadable(path: Path, error: OSError) -> InputError:
     return InputError(
         f"{path}: the list of workers cannot be read: {error.strerror or error}. Give a file with "
-        "HOST:PORT on each line, or a folder of tfprof run"
+        "HOST:PORT on each line, or a folder of tfprof run --server"
     )

@@ -18,6 +18,7 @@ from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.slice.choice import SliceChoice
 from tfprof.captures.slice.slice_capture import slice_capture
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.files.small_files import put
 from tfprof.remote.flight.snapshots import Steps, marked_steps
 
 _LEAD_STEPS, _LEAD_SECONDS = 3, 0.5
@@ -223,7 +224,7 @@ def cut_to(data: bytes, wanted: StepRange) -> tuple[bytes, list[int]]:
     choice = SliceChoice(steps=(int(numbers[0]), int(numbers[-1])), time=(None, None))
     with tempfile.TemporaryDirectory(prefix="tfprof-") as folder:
         whole, part = Path(folder, "whole.xplane.pb"), Path(folder, "part.xplane.pb")
-        whole.write_bytes(data)
+        put(whole, data)
         try:
             slice_capture(whole, part, choice)
         except UsageError as error:

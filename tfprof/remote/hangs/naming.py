@@ -28,8 +28,11 @@ def named(ranks: Sequence[Rank]) -> Named:
     for rule in (_alone, _absent, _not_entered, _elsewhere, _other_threads):
         if found := rule(ranks):
             return found
-    if not any(rank.threads for rank in ranks):
+    n_seen = sum(bool(rank.threads) for rank in ranks)
+    if not n_seen:
         return (), "no stack of them is visible, and none has entered a collective alone"
+    if n_seen < len(ranks):
+        return (), f"stacks of only {n_seen} of {len(ranks)} are visible, and name none of them"
     return (), "all of them stand at the same place" if _is_alike(ranks) else (
         "they stand at different places, and nothing shows which of them waits"
     )
@@ -37,11 +40,10 @@ def named(ranks: Sequence[Rank]) -> Named:
 
 def _alone(ranks: Sequence[Rank]) -> Named | None:
     """Others make progress, or there are none."""
-    quiet = _quiet(ranks)
     if len(ranks) == 1:
         return (0,), "it is the only process"
-    if len(quiet) < len(ranks) and any(rank.state == "runs" for rank in ranks):
-        return quiet, "others make progress"
+    if any(rank.state == "runs" for rank in ranks):
+        return _quiet(ranks), "others make progress"
     return None
 
 

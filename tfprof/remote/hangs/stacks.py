@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tfprof.captures.run.hang_record import Frame, Thread
+from tfprof.core.columns.numerals import whole_number
 
 _HEAD = re.compile(r"(?:Current thread|Thread) (0x[0-9a-f]+)(?: \[(.+)\])? \(most recent call")
 _FRAME = re.compile(r'  File "(.*)", line (\d+|\?\?\?) in (.+)')
@@ -25,8 +26,7 @@ def faulthandler_stacks(text: str) -> tuple[Thread, ...]:
         if head is not None:
             threads.append((head[2] or head[1], []))
         elif threads and (frame := _FRAME.match(line)) is not None:
-            number = int(frame[2]) if frame[2].isdigit() else 0
-            threads[-1][1].append(Frame(frame[3], frame[1], number))
+            threads[-1][1].append(Frame(frame[3], frame[1], whole_number(frame[2])))
     found = [Thread(name, tuple(frames)) for name, frames in reversed(threads)]
     return tuple(replace(one, is_main=at == 0) for at, one in enumerate(found))
 
@@ -39,7 +39,7 @@ def py_spy_stacks(text: str) -> tuple[Thread, ...]:
     """
     try:
         threads = [_of_py_spy(each) for each in json.loads(text)]
-    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError("not the output of py-spy dump --json") from error
     return tuple(sorted(threads, key=lambda thread: not thread.is_main))
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.captures.run.hang_record import HANG_NAME, Hang, Rank, State
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
+from tfprof.files.small_files import put
 from tfprof.remote.addresses import address_of
 from tfprof.remote.flight.watched import WatchedSnapshot
 from tfprof.remote.hangs.collectives import last_collectives
@@ -190,10 +191,8 @@ class HangWatch:
         self._say(f"the job went on after {took:.0f} s")
         if self._written is not None:
             hang = replace(self._hang, went_on_seconds=took)
-            unfinished = self._written.with_suffix(".part")
-            with suppress(OSError):
-                unfinished.write_text(hang.to_json(), "utf-8")
-                unfinished.replace(self._written)
+            with suppress(InputError):
+                put(self._written, hang.to_json().encode())
         self._hang = None
 
     def _judged(

@@ -1,7 +1,8 @@
 """A small HTTP server for metrics, in a thread of its own.
 
-It answers GET and HEAD for one path and closes each connection. A client that is slow, or one of
-too many, is turned away, so that scraping never costs the recorder more than a few sockets.
+It answers GET and HEAD for one path and closes each connection. A client that is slow is turned
+away, and of too many the one that came first, so that scraping never costs the recorder more than a
+few sockets, and silent clients do not keep others from an answer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _log = logging.getLogger("tfprof")
 PATH = "/metrics"
 _LOCAL = "127.0.0.1"
 _MOST_HEADER_BYTES = 16_384
-_MOST_CLIENTS = 16
+_MOST_CLIENTS = 128
 _SECONDS = 5.0
 _END_SECONDS = 5.0
 
@@ -63,7 +64,7 @@ class MetricsServer:
     def __init__(self, address: Address, answer: Answer) -> None:
         self.address, self._answer = address, answer
         self._thread = threading.Thread(target=self._run, name="tfprof-metrics", daemon=True)
-        self._clients: set[asyncio.Task[None]] = set()
+        self._clients: dict[asyncio.Task[None], None] = {}  # in the order in which they came
         self._is_over = asyncio.Event()
 
     @property
@@ -123,17 +124,18 @@ class MetricsServer:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._clients.add(task)
+        if len(self._clients) >= _MOST_CLIENTS:
+            first = next(iter(self._clients))
+            del self._clients[first]
+            first.cancel()
+        self._clients[task] = None
         try:
-            if len(self._clients) > _MOST_CLIENTS:
-                writer.write(_response(HTTPStatus.SERVICE_UNAVAILABLE))
-            else:
-                await asyncio.wait_for(self._serve(reader, writer), _SECONDS)
+            await asyncio.wait_for(self._serve(reader, writer), _SECONDS)
             writer.close()
         except (OSError, asyncio.TimeoutError, asyncio.CancelledError):
             writer.transport.abort()  # the client is slow or has gone, or the server ends
         finally:
-            self._clients.discard(task)
+            self._clients.pop(task, None)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

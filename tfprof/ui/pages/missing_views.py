@@ -70,7 +70,7 @@ def _has_stacks(host: Host) -> bool:
     from tfprof.captures.facts.op_sums import op_runs
 
     runs = op_runs(host)
-    return bool(python_stacks(host.forest(), first_runs(runs.parts))[1])
+    return bool(python_stacks(host.forest(), first_runs(runs.parts, host.timeline.starts_ps))[1])
 
 
 def missing_lines(opened: Opened) -> str:

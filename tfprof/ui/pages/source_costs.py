@@ -28,6 +28,7 @@ OPTIONS: Final[dict[str, Any]] = {
 """Of the code view that costs are taken from."""
 
 _MOST_NAMES: Final = 4
+_PS_PER_US: Final = 1e6
 
 
 class Measure(NamedTuple):
@@ -78,7 +79,7 @@ def costs_of_programs(hosts: Sequence[Host]) -> Costs:
         if not file:
             continue
         line = _with_costs(found, Frame(file, "", number), [
-            op.self_ps / 1e6,
+            op.self_ps,
             float(op.model_flops) if op.has_known_cost else None,
             float(op.traffic.all_bytes) if op.has_known_cost else None,
             float(op.occurrences),
@@ -86,7 +87,9 @@ def costs_of_programs(hosts: Sequence[Host]) -> Costs:
         line.names[op.key.name] += op.self_ps
         if (file, number) == op.source[:2]:
             line.place = f"{file}:{number}"
-    whole = sum(op.self_ps for op in ops) / 1e6
+    for line in found.values():  # whole numbers have one sum, whatever the order of the ops
+        line.values[0] = (line.values[0] or 0) / _PS_PER_US
+    whole = sum(op.self_ps for op in ops) / _PS_PER_US
     measures = [
         Measure("self_us", "time", "us", whole), Measure("flops", "float operations", "count", 0),
         Measure("bytes", "bytes accessed", "bytes", 0), Measure("runs", "runs", "count", 0),
@@ -174,5 +177,5 @@ def _places(stack: str) -> Iterator[tuple[str, int]]:
     """Files and lines of a recorded stack, ``file:line:column`` each."""
     for text in stack.splitlines():
         file, _, number = text.rpartition(":")[0].rpartition(":")
-        if file and number.isdigit() and len(number) < 10:
+        if file and number.isdecimal() and len(number) < 10:
             yield file, int(number)

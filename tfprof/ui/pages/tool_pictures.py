@@ -15,6 +15,7 @@ from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.memory_profile import FRAGMENTATION
 from tfprof.core.text.characters import escaped
+from tfprof.errors import UsageError
 from tfprof.ui.pages.blocks_of_results import chart_block
 from tfprof.ui.pages.buffers_picture import buffers_picture
 from tfprof.ui.pages.document import Block, column, figures, side_by_side, words
@@ -151,8 +152,10 @@ POD_MEASURES = (
 
 
 def _heat_map(workers: Table, run: Run, params: Mapping[str, str]) -> Block:
-    measure = params.get("show") or "total_us"
-    label = dict(POD_MEASURES).get(measure, measure)
+    labels, measure = dict(POD_MEASURES), params.get("show") or "total_us"
+    label = labels.get(measure)
+    if label is None:
+        raise UsageError(f"show={measure!r} is not a time of a step; there are {', '.join(labels)}")
     places = {each.id: at for at, each in enumerate(workers.columns)}
     names, step_of_row = _steps_of_workers(workers, places)
     rows: dict[str, dict[int, tuple[float, str]]] = {}

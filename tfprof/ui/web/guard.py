@@ -80,7 +80,7 @@ class Access:
 
 
 class Guard:
-    """An application with access rules.
+    """An application with access rules; a refusal ends the connection.
 
     Args:
         app: The application.
@@ -100,7 +100,9 @@ class Guard:
             return
         refusal = self._refusal(scope)
         if refusal is not None:
-            await _answer(send, *refusal)
+            status, text, headers = refusal
+            closing = [("connection", "close")] if status >= HTTPStatus.BAD_REQUEST else []
+            await _answer(send, status, text, [*headers, *closing])
             return
         await self._app(scope, receive, _with_headers(send))
 

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
 from typing import Final
 
@@ -19,8 +20,8 @@ KEPT_BYTES: Final = 32 << 20
 MOST_SECONDS: Final = 60.0
 """Longest wait of a request for a document; the work goes on afterwards."""
 
-MOST_WAITING: Final = 32
-"""Most documents to make or queue at once."""
+MOST_WAITING: Final = 1024
+"""Most documents to make or queue at once: as many as a server has connections."""
 
 _THREADS: Final = 2
 """Python works on one at a time; the second one keeps small pages from waiting for a large one."""
@@ -63,10 +64,20 @@ class RenderQueue:
             # A request that stops waiting, such as of a closed browser, does not stop the work.
             return await asyncio.wait_for(asyncio.shield(future), self._most_seconds)
         except (asyncio.TimeoutError, TimeoutError):
-            raise BusyError(
-                f"This page takes longer than {self._most_seconds:g} s. The server goes on with "
-                "it: reload in a moment."
-            ) from None
+            raise self._slow() from None
+
+    def packed_in_thread(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """``packed`` for servers that answer each request in a thread of its own."""
+        try:
+            return self.begin(key, make).result(self._most_seconds)
+        except FutureTimeoutError:
+            raise self._slow() from None
+
+    def _slow(self) -> BusyError:
+        return BusyError(
+            f"This page takes longer than {self._most_seconds:g} s. The server goes on with it: "
+            "reload in a moment."
+        )
 
     def begin(self, key: Hashable, make: Callable[[], bytes]) -> Future[bytes]:
         """Begin to make a document, unless it is kept or in progress; from any thread.

@@ -84,7 +84,7 @@ def application(
             try:
                 # In a thread, as it looks at files, and may wait for work that is going on.
                 path, params = request.url.path, request.query_params
-                key = await asyncio.to_thread(_key, runs, path, params)
+                key = await asyncio.to_thread(key_of, runs, path, params)
                 packed = await queue.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
@@ -237,11 +237,11 @@ def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
         views = [page["id"] for page in there if page["id"] in TITLES]
         for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
             make = partial(runs.packed, path, {})
-            queue.begin(_key(runs, f"/api/{path}", {}), make).result()
+            queue.begin(key_of(runs, f"/api/{path}", {}), make).result()
         runs.read()
 
 
-def _key(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
+def key_of(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
     """The key of a document."""
     return runs.state(params), path, tuple(sorted(params.items()))
 
@@ -307,6 +307,7 @@ def serve(
         app, log_level="error", access_log=False, lifespan="off", ws="none",
         http=bounded_protocol(), server_header=False,
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
+        backlog=128,  # also how many connections are accepted before one is looked at
     )  # fmt: skip
     with contextlib.suppress(KeyboardInterrupt), listener:
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,12 +1,17 @@
 """TensorBoard shows the same pages: a plugin that serves them for the runs of its log folder.
 
 TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Access is
-up to TensorBoard, which owns the server and its address.
+up to TensorBoard, which owns the server and its address: it answers whoever reaches it, under any
+name. Only requests that a browser says to come from another site are refused here, as they could
+make it work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import gzip
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -15,20 +20,25 @@ from tensorboard.plugins import base_plugin
 from tfprof.core.columns.once import Once
 from tfprof.errors import TfprofError
 from tfprof.inputs.open_paths import open_paths
+from tfprof.inputs.opened import Opened
 from tfprof.inputs.resolve import Kind, resolve
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import Site
+from tfprof.ui.web.render_queue import RenderQueue
 from tfprof.ui.web.scripts import served_text
-from tfprof.ui.web.server import RunCache, status_of, words_for
+from tfprof.ui.web.server import RunCache, key_of, status_of, words_for
 
 NAME: Final = "tfprof"
 
 _TYPES: Final = {"js": "text/javascript", "css": "text/css"}
-_REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
+_FOREIGN: Final = ("cross-site", "same-site")
+"""Values of ``Sec-Fetch-Site`` for pages of other sites."""
 
 Wsgi = dict[str, Any]
 """The environment of a request."""
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
+
+logger = logging.getLogger("tfprof.ui.web")
 
 
 class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard has no types
@@ -42,7 +52,11 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         self._folder = str(context.logdir or "")
-        self._runs = Once(lambda: RunCache(Site(open_paths([self._folder]))))
+        self._runs = Once(lambda: RunCache(Site(self._open()), self._open))
+        self._queue = RenderQueue()
+
+    def _open(self) -> Sequence[Opened]:
+        return open_paths([self._folder])
 
     def is_active(self) -> bool:
         """Whether there is anything to show: captures in the log folder."""
@@ -68,23 +82,40 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         return _answer(start, 200 if text else 404, text.encode(), kind or "text/plain")
 
     def _api(self, request: Wsgi, start: StartResponse) -> Iterable[bytes]:
+        if request.get("HTTP_SEC_FETCH_SITE") in _FOREIGN:
+            error = {"error": "Pages of other sites may not ask this server."}
+            return _answer(start, 403, to_json(error), "application/json")
         params = dict(parse_qsl(request.get("QUERY_STRING", ""), keep_blank_values=True))
         path = _after(request, "/api/")
         try:
-            data, status = self._runs().document(path, params), 200
-        except TfprofError as error:
-            data, status = to_json({"error": words_for(error)}), status_of(error)
-        return _answer(start, status, data, "application/json")
+            runs = self._runs()
+            key = key_of(runs, path, params)
+            packed = self._queue.packed_in_thread(key, lambda: runs.packed(path, params))
+        except Exception as error:
+            if not isinstance(error, TfprofError):
+                logger.exception("%s could not be made", path)
+            data = to_json({"error": words_for(error)})
+            return _answer(start, status_of(error), data, "application/json")
+        if "gzip" in request.get("HTTP_ACCEPT_ENCODING", ""):
+            return _answer(start, 200, packed, "application/json", [("Content-Encoding", "gzip")])
+        return _answer(start, 200, gzip.decompress(packed), "application/json")
 
 
 def _after(request: Wsgi, part: str) -> str:
     return str(request.get("PATH_INFO", "")).partition(part)[2]
 
 
-def _answer(start: StartResponse, status: int, data: bytes, kind: str) -> Iterable[bytes]:
+def _answer(
+    start: StartResponse,
+    status: int,
+    data: bytes,
+    kind: str,
+    further: Sequence[tuple[str, str]] = (),
+) -> Iterable[bytes]:
     headers = [
         ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(data))),
         ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
+        ("Cross-Origin-Resource-Policy", "same-origin"), *further,
     ]  # fmt: skip
-    start(f"{status} {_REASONS.get(status, 'Error')}", headers)
+    start(f"{status} {HTTPStatus(status).phrase}", headers)
     return [data]

@@ -104,6 +104,11 @@ def test_what_is_not_understood_is_counted_and_said():
     assert "1 event has no end" in model.remarks[0]
 
 
+@pytest.mark.parametrize("pid", ["--5", "-", "7" * 5000, "²", "٣", None, 1e300, [], {}, "\0"])
+def test_any_process_has_a_key(pid):
+    assert [each[2] for each in slices(made(x("a", 1, pid=pid)))] == ["a"]
+
+
 def test_lists_and_files_that_were_cut_off():
     events = [x("a", 0), x("b", 5)]
     whole = json.dumps(events).encode()

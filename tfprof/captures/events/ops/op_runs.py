@@ -211,11 +211,17 @@ def _runs(timeline: Timeline, events: Int64Array, ops: Int64Array, names: _Names
     return OpRuns(events, ops, timeline.durations_ps[events], copies, names.all)
 
 
-def first_runs(parts: Iterable[OpRuns]) -> dict[str, int]:
-    """The first event of each op by name, from the first of the parts that has the op."""
+def first_runs(parts: Iterable[OpRuns], starts_ps: Int64Array) -> dict[str, int]:
+    """The earliest event of each op by name, from the first of the parts that has the op.
+
+    Args:
+        parts: The runs.
+        starts_ps: Starts of all events of the timeline.
+    """
     first_ps: dict[str, int] = {}
     for runs in parts:
         known = np.flatnonzero(runs.ops >= 0)
+        known = known[np.argsort(starts_ps[runs.events[known]], kind="stable")]
         ops, first = np.unique(runs.ops[known], return_index=True)
         for op, place in zip(ops.tolist(), known[first].tolist(), strict=True):
             first_ps.setdefault(runs.names[op].name, int(runs.events[place]))

@@ -233,7 +233,8 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
         _unsigned(timeline.stat("id").among(events), rules),
         _unsigned(timeline.stat("parent_id").among(events), rules),
     )
-    with_id, ids = seen.ids.events, seen.ids.values.view(np.uint64)
+    order = _in_order(timeline, seen.ids, rules)
+    with_id, ids = seen.ids.events[order], seen.ids.values[order].view(np.uint64)
     parents = seen.parents.at(with_id).view(np.uint64)
     parallelism = timeline.stat("parallelism").at(with_id)
     kinds = timeline.kinds[with_id]
@@ -273,6 +274,15 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
         ]
         pipelines.append(Pipeline(name, root, feeds_device, calls))
     return TfData(iterators, pipelines)
+
+
+def _in_order(timeline: Timeline, ids: SparseStat, rules: Rules) -> Int64Array | slice:
+    """Where the events of iterators are in order of time, which decides what comes first."""
+    if rules.takes_file_order:
+        return slice(None)
+    events = ids.events
+    durations, starts = timeline.durations_ps[events], timeline.starts_ps[events]
+    return np.lexsort((ids.values, -durations, starts))
 
 
 class _Found(NamedTuple):

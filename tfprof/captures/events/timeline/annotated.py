@@ -14,6 +14,7 @@ import numpy as np
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.core.columns.numerals import whole_number
 
 
 class Annotated(NamedTuple):
@@ -78,7 +79,7 @@ def _of_event(timeline: Timeline, event: int) -> Annotated:
 
     short = "/".join(part for part in (text("prefix"), text("name")) if part)
     line = text("source_line")  # the collector writes values of annotations as texts or numbers
-    number = int(line) if line.isdecimal() else int(timeline.stat("source_line").at(at)[0])
+    number = whole_number(line, int(timeline.stat("source_line").at(at)[0]))
     return Annotated(
         text("op_name") or short, text("op_type"), text("source_file"), number, text("shape")
     )

@@ -83,19 +83,16 @@ cdef inline const uint8_t* read_number(
     uint64_t wire, const uint8_t* at, const uint8_t* end, uint64_t* value
 ) noexcept nogil:
     """A varint or the bits of a number of fixed size; NULL if it is cut off."""
-    cdef uint32_t bits = 0
+    cdef int size = 8 if wire == WIRE_64 else 4
+    cdef int place
     if wire == WIRE_VARINT:
         return read_varint(at, end, value)
-    if wire == WIRE_64:
-        if end - at < 8:
-            return NULL
-        memcpy(value, at, 8)
-        return at + 8
-    if end - at < 4:
+    if end - at < size:
         return NULL
-    memcpy(&bits, at, 4)
-    value[0] = bits
-    return at + 4
+    value[0] = 0
+    for place in range(size):  # the lowest byte first, whatever the machine's order
+        value[0] |= <uint64_t>at[place] << 8 * place
+    return at + size
 
 
 cdef int make_room(Scan* scan, Table* table, const uint8_t* at) noexcept nogil:

@@ -52,7 +52,7 @@ def _shares_of(
     busy_of: Callable[[int], Stretches], numbers: Iterable[int], bounds: Int64Array
 ) -> list[dict[str, Any]]:
     """Shares of those that have events."""
-    lengths = np.diff(bounds)
+    lengths = np.diff(bounds).clip(min=1)  # a range without length is not busy
     made = []
     for number in numbers:
         stretches = busy_of(number)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.trace.lanes import depths
 from tfprof.captures.trace.model import TraceModel
 from tfprof.core.columns.columns import Int64Array, no_rows
 from tfprof.core.text.wording import plural
@@ -45,7 +47,8 @@ def calls_in_range(
         ``t0``, ``t1``, and ``tree``, a block.
     """
     chosen = recorded_tracks(model, tracks)
-    calls = joined(*_slices(model, first_ps, last_ps, chosen))
+    # A row is kept with all above it, so one below as many levels never is, nor its children.
+    calls = _joined(*_slices(model, first_ps, last_ps, chosen), MOST_ROWS + 1)
     kept, left_out = _largest(calls, MOST_ROWS)
     inner = exact_sums(calls.parents[1:], calls.times[1:], len(calls.times))
     own = (calls.times - inner).clip(min=0)[kept]
@@ -70,9 +73,9 @@ def calls_in_range(
 
 def _slices(
     model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int]
-) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Name, parent and time of the slices of a range, one track after the other."""
-    names, parents, times = [no_rows()], [no_rows()], [no_rows()]
+) -> tuple[Int64Array, Int64Array, Int64Array, Int64Array]:
+    """Name, parent, depth and time of the slices of a range, one track after the other."""
+    parts = [(no_rows(), no_rows(), no_rows(), no_rows())]
     so_far = 0
     for number in tracks:
         track = model.tracks[number]
@@ -80,40 +83,45 @@ def _slices(
         if not len(places):
             continue
         starts = track.starts[places]
-        around = nest(np.array([0, len(places)]), starts, starts + track.durations[places]).parents
-        names.append(track.names_of(places))
-        parents.append(np.where(around < 0, -1, around.astype(np.int64) + so_far))
-        times.append(times_within(track, places, first_ps, last_ps))
+        nesting = nest(np.array([0, len(places)]), starts, starts + track.durations[places])
+        around = nesting.parents.astype(np.int64)
+        parts.append((
+            track.names_of(places), np.where(around < 0, -1, around + so_far), depths(nesting),
+            times_within(track, places, first_ps, last_ps),
+        ))  # fmt: skip
         so_far += len(places)
-    return np.concatenate(names), np.concatenate(parents), np.concatenate(times)
+    names, parents, levels, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return names, parents, levels, times
 
 
-def joined(names: Int64Array, parents: Int64Array, times: Int64Array) -> Calls:
+def _joined(
+    names: Int64Array, parents: Int64Array, levels: Int64Array, times: Int64Array, most_levels: int
+) -> Calls:
     """Join slices of the same name that are inside of slices of the same names.
 
     Args:
         names: Number of the name of each slice, shape (n,).
         parents: The slice around each, -1 without one, shape (n,).
+        levels: Slices around each, shape (n,).
         times: Time of each, ps, shape (n,).
+        most_levels: Levels of the answer below its root; what lies deeper is left out.
     """
-    outer, inner = np.flatnonzero(parents < 0), np.flatnonzero(parents >= 0)
+    by_level = np.argsort(levels, kind="stable")
+    ends = np.cumsum(np.bincount(levels))[:most_levels].tolist()
+    outer = by_level[: ends[0] if ends else 0]
     row_of = np.zeros(len(names), np.int64)
     rows = [(np.array([-1]), np.array([-1]), np.array([times[outer].sum()]),
              np.array([len(outer)]))]  # fmt: skip
     n_names = int(names.max(initial=0)) + 1
-    is_open = np.zeros(len(names), np.bool_)
-    so_far, level = 1, outer
-    while len(level):
+    so_far = 1
+    for first, last in pairwise([0, *ends]):
+        level = by_level[first:last]
         around = np.where(parents[level] < 0, 0, row_of[parents[level]])
         keys, at = np.unique(around * n_names + names[level], return_inverse=True)
         row_of[level] = so_far + at
         sums = exact_sums(at, times[level], len(keys))
         rows.append((keys % n_names, keys // n_names, sums, np.bincount(at, minlength=len(keys))))
         so_far += len(keys)
-        is_open[:] = False
-        is_open[level] = True
-        is_next = is_open[parents[inner]]
-        level, inner = inner[is_next], inner[~is_next]
     return Calls(*(np.concatenate(each) for each in zip(*rows, strict=True)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tfprof.captures.trace.model import TraceModel
+from tfprof.core.columns.numerals import whole_number
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.trace import calls, details, marks_between, search, spent, tiles
@@ -146,9 +147,9 @@ def _numbers(text: str, size: int, what: str) -> list[int]:
     numbers: dict[int, None] = {}
     for part in filter(None, text.split(",")):
         first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        if whole_number(first, -1) < 0 or (dash and whole_number(last, -1) < 0):
             raise UsageError(f"{part!r} is not a number of a {what}")
-        begin, end = int(first), int(last or first)
+        begin, end = whole_number(first), whole_number(last or first)
         if not begin <= end < size:
             raise UsageError(f"there is no {what} {part} in this trace; it has {size}")
         numbers.update(dict.fromkeys(range(begin, end + 1)))

@@ -23,6 +23,9 @@ TILE_PIXELS: Final = 512
 """Pixels of a tile."""
 
 
+_MOST_PS: Final = 1 << 62
+
+
 def tile(model: TraceModel, k: int, number: int, tracks: Sequence[int]) -> dict[str, Any]:
     """A tile as plain data.
 
@@ -39,6 +42,8 @@ def tile(model: TraceModel, k: int, number: int, tracks: Sequence[int]) -> dict[
     if not 0 <= k < LEVELS:
         raise UsageError(f"k={k}: zoom levels are 0 to {LEVELS - 1}")
     first = number * (TILE_PIXELS << k)
+    if abs(first) > _MOST_PS:
+        raise UsageError(f"number={number}: there are no such times")
     made = marks_between(model, k, first, first + (TILE_PIXELS << k), tracks)
     return {"k": k, "number": number, **made}
 

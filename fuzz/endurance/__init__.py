@@ -1,0 +1,1 @@
+"""Long runs: what stays flat, and what a step keeps; ``python -m fuzz.endurance``."""

@@ -1,0 +1,1 @@
+"""Servers under load: crowds, rude and hostile clients, and a day of requests."""
