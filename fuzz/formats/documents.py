@@ -50,8 +50,8 @@ def _changed(chance: random.Random, content: Any) -> Any:
     elif kind == 5:
         del owner[key]
     elif kind == 6 and isinstance(owner, dict):
-        owner[odd_text(chance) if chance.random() < 0.5 else chance.choice(_names(content))] = (
-            _odd(chance)
+        owner[odd_text(chance) if chance.random() < 0.5 else chance.choice(_names(content))] = _odd(
+            chance
         )
     elif isinstance(owner, list):
         _reordered(chance, owner, key)

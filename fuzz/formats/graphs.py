@@ -11,9 +11,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from fuzz.case import Format
+from fuzz.formats.changed_messages import changed_message, field_of
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.growing_graphs import GROWING
-from fuzz.formats.changed_messages import changed_message, field_of
 from fuzz.formats.messages import odd_text
 from tests.graphs.interpreter import programs
 from tests.graphs.interpreter.control_flow import conditional, loop
@@ -33,14 +33,27 @@ ATTRIBUTES = (
     "num", "ksizes", "ksize", "dilations", "rates", "interpolation", "input_mode", "frame_name",
     "is_constant", "explicit_paddings", "equation", "dtypes", "dtype", "dimension_numbers",
     "dense_shapes", "container", "branches", "boundaries", "body", "cond", "then_branch",
-    "else_branch", "axis", "Targuments", "T", "Tin", "Tout", "Tparams", "Tindices", "f", "fused_ops",
-    "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "component_types",
-    "output_types", "max_batch_size", "trip_count", "window_strides", "feature_group_count", "_class",
+    "else_branch", "axis", "Targuments", "T", "Tin", "Tout", "Tparams", "Tindices", "f",
+    "fused_ops",
+    "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask",
+    "component_types",
+    "output_types", "max_batch_size", "trip_count", "window_strides", "feature_group_count",
+    "_class",
     "_user_specified_name", "DstT", "SrcT", "out_type", "Tshape", "batch_dims", "k", "num_args",
 )  # fmt: skip
 _SIZES = (-1, -1, 0, 1, 2, 3, 8, 224, 2**31, 2**40, 2**62, 2**63 - 1, -2, -(2**63))
 _TYPES = (1, 2, 3, 9, 10, 14, 20, 21, 7, 8, 0, 101, 4, 19, 127, -1)
-_EQUATIONS = ("ij,jk->ik", "...a,...ab->...b", "ii->i", "a->", ",->", "ab,->ab", "ab,bc", "a.b->", "")
+_EQUATIONS = (
+    "ij,jk->ik",
+    "...a,...ab->...b",
+    "ii->i",
+    "a->",
+    ",->",
+    "ab,->ab",
+    "ab,bc",
+    "a.b->",
+    "",
+)
 _WORDS = ("NHWC", "NCHW", "VALID", "SAME", "EXPLICIT", "lstm", "add", *_EQUATIONS)
 
 
@@ -140,7 +153,9 @@ def odd_attribute(chance: random.Random, graph: Any) -> Any:
 
 def _odd_shape(chance: random.Random) -> Any:
     rank = chance.choice((0, 1, 2, 2, 3, 4, 4, 5, 40, 300))
-    sizes = chance.choices(_SIZES, k=rank) if chance.random() < 0.5 else [chance.choice(_SIZES)] * rank
+    sizes = (
+        chance.choices(_SIZES, k=rank) if chance.random() < 0.5 else [chance.choice(_SIZES)] * rank
+    )
     shape = programs.shape(*sizes)
     shape.unknown_rank = chance.random() < 0.1
     return shape
@@ -166,7 +181,19 @@ def _another_input(chance: random.Random, graph: Any) -> None:
     if not nodes:
         return
     node, source = chance.choice(nodes), chance.choice(nodes).name
-    odd = ("{}", "{}", "{}:1", "^{}", "{}:9999999999", "{}:-1", ":{}", "^^{}", "{}:z:0", "{}:x:y", "")
+    odd = (
+        "{}",
+        "{}",
+        "{}:1",
+        "^{}",
+        "{}:9999999999",
+        "{}:-1",
+        ":{}",
+        "^^{}",
+        "{}:z:0",
+        "{}:x:y",
+        "",
+    )
     text = chance.choice(odd).format(source)
     kind = chance.randrange(4)
     if node.input and kind == 0:
@@ -277,9 +304,7 @@ def _meta_graph(data: bytes) -> bytes:
     variable = nodes.add().variable
     variable.name, variable.dtype, variable.trainable = "dense/kernel", 1, True
     variable.shape.CopyFrom(programs.shape(4, 3))
-    nodes[0].slot_variables.add(
-        original_variable_node_id=2, slot_name="m", slot_variable_node_id=2
-    )
+    nodes[0].slot_variables.add(original_variable_node_id=2, slot_name="m", slot_variable_node_id=2)
     return bytes(meta.SerializeToString(deterministic=True))
 
 
@@ -322,6 +347,23 @@ def _changed_saved_model(chance: random.Random, data: bytes) -> bytes:
     return packed(files)
 
 
+def _objects(count: int, child: Callable[[int], int]) -> bytes:
+    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
+    nodes = meta.object_graph_def.nodes
+    for place in range(count):
+        node = nodes.add()
+        node.children.add(local_name=f"v{place}", node_id=len(nodes) - 1 + child(place) - place)
+        node.variable.name, node.variable.dtype = f"v{place}", 1
+    return bytes(meta.SerializeToString())
+
+
+def _collections(n_bytes: int) -> bytes:
+    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
+    for place in range(n_bytes // 30):
+        meta.collection_def[f"c{place % 1000}"].node_list.value.append(f"conv/Conv2D_{place}")
+    return bytes(meta.SerializeToString())
+
+
 FORMATS = (
     Format("graph", ".pb", graph_seeds, changed_graph, GROWING, "GraphDef"),
     Format(
@@ -341,7 +383,7 @@ FORMATS = (
     Format("meta_graph", ".meta", _meta_graphs, _changed_meta_graph, {
         "objects": lambda n: _objects(n // 40, lambda place: place),
         "objects in a row": lambda n: _objects(n // 40, lambda place: place + 1),
-        "collections": lambda n: _collections(n),
+        "collections": _collections,
     }, "MetaGraphDef"),
     Format("saved_model", ".folder", _saved_models, _changed_saved_model, {
         "meta graphs": lambda n: packed({"saved_model.pb": pb.SavedModel(
@@ -353,20 +395,3 @@ FORMATS = (
         }),
     }),
 )  # fmt: skip
-
-
-def _objects(count: int, child: Callable[[int], int]) -> bytes:
-    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
-    nodes = meta.object_graph_def.nodes
-    for place in range(count):
-        node = nodes.add()
-        node.children.add(local_name=f"v{place}", node_id=len(nodes) - 1 + child(place) - place)
-        node.variable.name, node.variable.dtype = f"v{place}", 1
-    return bytes(meta.SerializeToString())
-
-
-def _collections(n_bytes: int) -> bytes:
-    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
-    for place in range(n_bytes // 30):
-        meta.collection_def[f"c{place % 1000}"].node_list.value.append(f"conv/Conv2D_{place}")
-    return bytes(meta.SerializeToString())
