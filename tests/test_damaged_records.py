@@ -1,4 +1,4 @@
-"""Small files that tfprof writes for itself: damaged ones are as none, whatever their numbers are."""
+"""Small files that tfprof writes for itself: damaged ones, with any numbers, are as none."""
 
 from __future__ import annotations
 

@@ -131,7 +131,8 @@ def test_a_wrong_time_is_left_out(seconds):
     [
         "Compiling a with global shapes and types " * 4000, "Finished tracing for " * 8000,
         "TRACING CACHE MISS at a.py\n  g defined at b\n    * at x" + ", now 3" * 20_000,
-        "Finished XLA compilation of " * 6000, "TRACING CACHE MISS at a.py\n  " + "https://" * 9000 + " ",
+        "Finished XLA compilation of " * 6000,
+        "TRACING CACHE MISS at a.py\n  " + "https://" * 9000 + " ",
     ],
 )  # fmt: skip
 def test_long_lines_are_looked_at_once(line):
