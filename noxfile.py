@@ -94,7 +94,7 @@ DEPENDENCY_TESTS = (
     *("files/remote/test_fetch.py", "files/remote/test_path.py", "files/test_compression.py"),
     *("remote/discovery", "remote/test_capture.py", "remote/test_service_messages.py"),
     *("captures/hosts/test_dask_listeners.py", "captures/hosts/test_dask_engine.py"),
-    *("doctor", "testing", "test_licences.py", "test_public_names.py"),
+    *("cli/test_captures.py", "doctor", "testing", "test_licences.py", "test_public_names.py"),
 )
 """Where a release of a dependency may change what is tested."""
 SPEEDSCOPE = "speedscope@1.25.0"
@@ -185,7 +185,7 @@ def dependencies(session: nox.Session, kind: str) -> None:
     ``-- tests/sql`` runs those tests alone. Wheels only: what has none for this Python is not used.
     """
     session.install("uv")
-    session.install("--no-deps", "-e", ".", env=UNBUILT)
+    session.install("--no-deps", "-e", ".", env=BUILT)
     extras = PYPROJECT["project"]["optional-dependencies"]
     others = {
         "tf",
@@ -206,7 +206,7 @@ def dependencies(session: nox.Session, kind: str) -> None:
     marked = "not (tensorflow or jax or browser or readers or gym or documentation or thorough)"
     # The lowest release of one package may use what is deprecated in another.
     warnings = ("-W", "default::DeprecationWarning") if kind == "lowest" else ()
-    session.run("pytest", *_chosen(session, marked, *DEPENDENCY_TESTS), *warnings, env=UNBUILT)
+    session.run("pytest", *_chosen(session, marked, *DEPENDENCY_TESTS), *warnings)
 
 
 @nox.session

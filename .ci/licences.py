@@ -23,7 +23,9 @@ PERMITTED = (
 )
 OTHER_NAMES = {
     "3-Clause BSD License": "BSD-3-Clause",
+    "Apache 2": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",
+    "Apache License Version 2.0": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
@@ -44,13 +46,16 @@ NAMED = {
 
 
 def licence_of(package: metadata.PackageMetadata) -> str:
-    """An expression of SPDX, or what the metadata has instead; empty if it has nothing."""
+    """An expression of SPDX, or what the metadata has instead; empty if it has nothing.
+
+    Of several, such as a text and classifiers, the first that is permitted.
+    """
     classifiers = package.get_all("Classifier") or []
     named = [c.rpartition(" :: ")[2] for c in classifiers if c.startswith("License :: ")]
     texts = [text for text in map(package.get, ("License-Expression", "License")) if text]
-    short = [text for text in texts if len(text) < 80 and "\n" not in text]
-    found = short[:1] or [name for name in named if name != "OSI Approved"]
-    return " AND ".join(OTHER_NAMES.get(text, text) for text in found)
+    found = [OTHER_NAMES.get(text, text) for text in texts if len(text) < 80 and "\n" not in text]
+    found.append(" AND ".join(OTHER_NAMES.get(n, n) for n in named if n != "OSI Approved"))
+    return next(filter(is_permitted, found), found[0])
 
 
 def is_permitted(licence: str) -> bool:

@@ -224,7 +224,7 @@ def test_the_readmes_two_commands_can_be_found_by_the_checks():
 
 def test_the_sessions_that_are_named_are_those_of_nox():
     noxfile = (ROOT / "noxfile.py").read_text("utf-8")
-    sessions = set(re.findall(r"@nox\.session(?:\(.*\))?\ndef (\w+)", noxfile))
+    sessions = set(re.findall(r"@nox\.session(?:\(.*\))?\n(?:@.*\n)*def (\w+)", noxfile))
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     assert sessions == set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
     workflows = (ROOT / ".github" / "workflows").glob("*.yml")

@@ -12,6 +12,7 @@ import numpy as np
 from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array

@@ -18,6 +18,7 @@ from tfprof.captures.events.timeline.links import Matches, matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import Int64Array
@@ -339,7 +340,9 @@ class _Walker:
         both = (sources >= 0) & (targets >= 0)
         elements = _asynchronous(forest, seen, place_of)
         # All producers of an element form one child: an element may have very many of them.
-        targets = np.concatenate([targets[both], elements.keys + np.int64(len(events))])
+        # NumPy 1 adds a scalar in the type of the array.
+        shared = elements.keys.astype(np.int64) + len(events)
+        targets = np.concatenate([targets[both], shared])
         order, ends = rows_by(np.concatenate([sources[both], elements.parents]), len(events))
         self._children = targets[order]
         self._first_child = np.concatenate([[0], ends])
