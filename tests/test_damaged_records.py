@@ -1,4 +1,4 @@
-"""Small files that tfprof writes for itself: damaged ones are as none, whatever their numbers are."""
+"""Small files that tfprof writes for itself: damaged ones, with any numbers, are as none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEEP = "[" * 100_000
 
 
 @pytest.mark.parametrize("line", ["Infinity", "1e999"])
-def test_a_hang_whose_line_is_no_number(tmp_path: Path, line: str) -> None:
+def test_a_hang_with_a_line_beyond_any_number(tmp_path: Path, line: str) -> None:
     thread = Thread("main", (Frame("f", "a.py", 77),), is_main=True)
     rank = Rank("a:1", 0, 5, "stands", 1.0, threads=(thread,))
     text = Hang(2.0, 1.0, None, (rank,), (0,), "it is alone").to_json()
@@ -32,7 +32,7 @@ def test_a_hang_whose_line_is_no_number(tmp_path: Path, line: str) -> None:
     assert hang_of(tmp_path) is None
 
 
-def test_a_process_whose_number_is_none_of_the_system(tmp_path: Path) -> None:
+def test_a_process_with_a_number_beyond_any(tmp_path: Path) -> None:
     process = HookedProcess(os.getpid(), socket.gethostname())
     write_process(tmp_path, process)
     path = tmp_path / file_name(process.host, process.pid)

@@ -50,29 +50,21 @@ def _changed(chance: random.Random, data: bytes) -> bytes:
     if chance.random() < 0.3:
         content = changed_graph(chance, graph_seeds()[0])
     pack = chance.choice(_PACK)
-    kind = chance.randrange(9)
-    if kind == 0:
-        half = len(content) // 2
-        return pack(content[:half]) + bytes(chance.choice((0, 1, 5000))) + pack(content[half:])
-    if kind == 1:
-        return pack(pack(content))
-    if kind == 2:
-        made = pack(content)
-        return made[: chance.randrange(len(made))]
-    if kind == 3:
-        return pack(content) + chance.choice((b"\0" * 7, b"x", chance.randbytes(40), data))
-    if kind == 4:  # a frame that zstd skips, of any length
-        size = chance.choice((0, 4, 2**31, 2**32 - 1))
-        return (
-            b"\x50\x2a\x4d\x18" + size.to_bytes(4, "little") + b"skip" + zstandard.compress(content)
-        )
-    if kind == 5:
-        return pack(b"")
-    if kind == 6:
-        return pack(content) + chance.choice(_PACK)(content)
-    if kind == 7:
-        return _zip(content)
-    return pack(chance.choice((bytes(10**6), b"\n" * 10**6, content * 50)))
+    kind, half = chance.randrange(9), len(content) // 2
+    if kind == 0:  # a frame that zstd skips, of any length
+        size = chance.choice((0, 4, 2**31, 2**32 - 1)).to_bytes(4, "little")
+        return b"\x50\x2a\x4d\x18" + size + b"skip" + zstandard.compress(content)
+    made: Sequence[Callable[[], bytes]] = (
+        lambda: pack(content[:half]) + bytes(chance.choice((0, 1, 5000))) + pack(content[half:]),
+        lambda: pack(pack(content)),
+        lambda: pack(content)[: chance.randrange(40)],
+        lambda: pack(content) + chance.choice((b"\0" * 7, b"x", chance.randbytes(40), data)),
+        lambda: pack(b""),
+        lambda: pack(content) + chance.choice(_PACK)(content),
+        lambda: _zip(content),
+        lambda: pack(chance.choice((bytes(10**6), b"\n" * 10**6, content * 50))),
+    )
+    return made[kind - 1]()
 
 
 def _of_zeros(pack: Pack, ratio: int) -> Callable[[int], bytes]:
@@ -83,6 +75,13 @@ def _of_zeros(pack: Pack, ratio: int) -> Callable[[int], bytes]:
         return member * max(min(n_bytes, (1 << 32) // ratio) // len(member), 1)
 
     return grow
+
+
+def _nested(n_bytes: int) -> bytes:
+    data = random.Random(n_bytes).randbytes(n_bytes)
+    for _ in range(8):
+        data = _gzip(data)
+    return data
 
 
 FORMATS = (
@@ -96,14 +95,7 @@ FORMATS = (
         "skipped frames": lambda n: b"\x50\x2a\x4d\x18\0\0\0\0" * (n // 8),
         "padding": lambda n: _gzip(b"a") + bytes(n),
         "one name in a header": lambda n: _gzip(b"a")[:3] + b"\x08" + _gzip(b"a")[4:10] + b"n" * n,
-        "packed in packed": lambda n: _nested(n),
+        "packed in packed": _nested,
         "random bytes": lambda n: _gzip(random.Random(n).randbytes(n)),
     }),
 )  # fmt: skip
-
-
-def _nested(n_bytes: int) -> bytes:
-    data = random.Random(n_bytes).randbytes(n_bytes)
-    for _ in range(8):
-        data = _gzip(data)
-    return data

@@ -102,9 +102,8 @@ def _changed_row(chance: random.Random, key: bytes, value: bytes) -> list[tuple[
     if kind == 0:
         return []
     if kind == 1:
-        other = chance.choice(
-            (odd_text(chance).encode()[:300], b"\0" + key, b"", b"\xff", key[:-1])
-        )
+        odd = odd_text(chance).encode()[:300]
+        other = chance.choice((odd, b"\0" + key, b"", b"\xff", key[:-1]))
         return [(key, value), (other, value)]
     if kind == 2:
         return [(key, value)] * 2

@@ -11,9 +11,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from fuzz.case import Format
+from fuzz.formats.changed_messages import changed_message, field_of
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.growing_graphs import GROWING
-from fuzz.formats.changed_messages import changed_message, field_of
 from fuzz.formats.messages import odd_text
 from tests.graphs.interpreter import programs
 from tests.graphs.interpreter.control_flow import conditional, loop
@@ -33,9 +33,12 @@ ATTRIBUTES = (
     "num", "ksizes", "ksize", "dilations", "rates", "interpolation", "input_mode", "frame_name",
     "is_constant", "explicit_paddings", "equation", "dtypes", "dtype", "dimension_numbers",
     "dense_shapes", "container", "branches", "boundaries", "body", "cond", "then_branch",
-    "else_branch", "axis", "Targuments", "T", "Tin", "Tout", "Tparams", "Tindices", "f", "fused_ops",
-    "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "component_types",
-    "output_types", "max_batch_size", "trip_count", "window_strides", "feature_group_count", "_class",
+    "else_branch", "axis", "Targuments", "T", "Tin", "Tout", "Tparams", "Tindices", "f",
+    "fused_ops",
+    "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask",
+    "component_types",
+    "output_types", "max_batch_size", "trip_count", "window_strides", "feature_group_count",
+    "_class",
     "_user_specified_name", "DstT", "SrcT", "out_type", "Tshape", "batch_dims", "k", "num_args",
 )  # fmt: skip
 _SIZES = (-1, -1, 0, 1, 2, 3, 8, 224, 2**31, 2**40, 2**62, 2**63 - 1, -2, -(2**63))
@@ -344,6 +347,23 @@ def _changed_saved_model(chance: random.Random, data: bytes) -> bytes:
     return packed(files)
 
 
+def _objects(count: int, child: Callable[[int], int]) -> bytes:
+    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
+    nodes = meta.object_graph_def.nodes
+    for place in range(count):
+        node = nodes.add()
+        node.children.add(local_name=f"v{place}", node_id=len(nodes) - 1 + child(place) - place)
+        node.variable.name, node.variable.dtype = f"v{place}", 1
+    return bytes(meta.SerializeToString())
+
+
+def _collections(n_bytes: int) -> bytes:
+    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
+    for place in range(n_bytes // 30):
+        meta.collection_def[f"c{place % 1000}"].node_list.value.append(f"conv/Conv2D_{place}")
+    return bytes(meta.SerializeToString())
+
+
 FORMATS = (
     Format("graph", ".pb", graph_seeds, changed_graph, GROWING, "GraphDef"),
     Format(
@@ -363,7 +383,7 @@ FORMATS = (
     Format("meta_graph", ".meta", _meta_graphs, _changed_meta_graph, {
         "objects": lambda n: _objects(n // 40, lambda place: place),
         "objects in a row": lambda n: _objects(n // 40, lambda place: place + 1),
-        "collections": lambda n: _collections(n),
+        "collections": _collections,
     }, "MetaGraphDef"),
     Format("saved_model", ".folder", _saved_models, _changed_saved_model, {
         "meta graphs": lambda n: packed({"saved_model.pb": pb.SavedModel(
@@ -375,20 +395,3 @@ FORMATS = (
         }),
     }),
 )  # fmt: skip
-
-
-def _objects(count: int, child: Callable[[int], int]) -> bytes:
-    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
-    nodes = meta.object_graph_def.nodes
-    for place in range(count):
-        node = nodes.add()
-        node.children.add(local_name=f"v{place}", node_id=len(nodes) - 1 + child(place) - place)
-        node.variable.name, node.variable.dtype = f"v{place}", 1
-    return bytes(meta.SerializeToString())
-
-
-def _collections(n_bytes: int) -> bytes:
-    meta = pb.MetaGraphDef.FromString(_meta_graphs()[1])
-    for place in range(n_bytes // 30):
-        meta.collection_def[f"c{place % 1000}"].node_list.value.append(f"conv/Conv2D_{place}")
-    return bytes(meta.SerializeToString())

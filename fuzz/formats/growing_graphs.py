@@ -168,7 +168,8 @@ GROWING: Mapping[str, Grow] = {
         [node("v", "VarHandleOp", shape=programs.shape(4, 3), shared_name="v", dtype=Type(1))],
     ),
     "gradients": _each(
-        lambda at: node(f"gradients/op_{at}_grad/MatMul", "MatMul", "x", "x"), [placeholder("x", 4, 4)]
+        lambda at: node(f"gradients/op_{at}_grad/MatMul", "MatMul", "x", "x"),
+            [placeholder("x", 4, 4)]
     ),
     "enters of one frame": _each(
         lambda at: node(f"e{at}", "Enter", "x", frame_name="f"), [placeholder("x", 4, 4)]
@@ -192,10 +193,10 @@ GROWING: Mapping[str, Grow] = {
     "functions that call twice": _calls(
         lambda at: [_call("a", f"f{at - 1}", "x"), _call("c", f"f{at - 1}", "a:output:0")]
     ),
-    "functions that call all before": lambda n: _calls(
+    "functions that call all before": _calls(
         lambda at: [*(_call(f"a{one}", f"f{one}", "x") for one in range(at - 1)),
                     _call("c", f"f{at - 1}", "x")]
-    )(n),
+    ),
     "functions that call themselves": _calls(lambda at: [_call("c", f"f{at}", "x")]),
     "whiles in whiles": _whiles,
     "calls of one function": lambda n: _of(

@@ -25,7 +25,8 @@ _NUMBERS = (0, 1, -1, 2**31, 2**53 + 1, 2**62, 2**63 - 1, -(2**63))
 
 
 def _pprof_seeds() -> Sequence[bytes]:
-    memory = pb.Profile(string_table=["", "allocations", "count", "space", "bytes", "kind", "buffer",
+    memory = pb.Profile(string_table=["", "allocations", "count", "space", "bytes", "kind",
+            "buffer",
                                       "device", "TFRT_CPU_0", "f", "f.py"])  # fmt: skip
     memory.sample_type.add(type=1, unit=2)
     memory.sample_type.add(type=3, unit=4)
@@ -166,7 +167,8 @@ PPROF_GROWING = {
     "sample types": _square(
         lambda made, n: (
             [made.sample_type.add(type=1, unit=2) for _ in range(n)],
-            made.sample.__delitem__(slice(None)), made.sample.add(location_id=[1], value=[1] * (n + 2)),
+            made.sample.__delitem__(slice(None)),
+                made.sample.add(location_id=[1], value=[1] * (n + 2)),
         ), 7,
     ),
     "sample types of many samples": _square(
@@ -179,7 +181,8 @@ PPROF_GROWING = {
     ),
     "texts": _pprof(lambda made, at: made.string_table.append(f"text {at}"), 12),
     "one name": _square(lambda made, n: made.string_table.__setitem__(5, "a" * n), 1),
-    "one name of templates": _square(lambda made, n: made.string_table.__setitem__(5, "a<b(" * n), 4),
+    "one name of templates": _square(lambda made, n: made.string_table.__setitem__(5, "a<b(" * n),
+        4),
     "functions": _pprof(lambda made, at: made.function.add(id=9 + at, name=5, filename=6), 10),
     "locations": _pprof(lambda made, at: made.location.add(id=9 + at, address=at), 9),
     "comments": _pprof(lambda made, at: made.comment.append(1), 1),
@@ -226,8 +229,9 @@ SPEEDSCOPE_GROWING = {
     "samples": lambda n: _sampled([[0, 1]] * (n // 11), 2),
     "frames": lambda n: _sampled([[at] for at in range(n // 40)], n // 40),
     "frames of one stack": lambda n: _sampled([[0] * (n // 3)], 1),
-    "frames of each stack": lambda n: _sampled([[0] * int(n**0.5) for _ in range(int(n**0.5) // 3)], 1),
-    "stacks, one more each": lambda n: _sampled([[0] * at for at in range(int((n / 1.5) ** 0.5))], 1),
+    "frames of each stack": lambda n: _sampled([[0] * int(n**0.5)] * (int(n**0.5) // 3), 1),
+    "stacks, one more each": lambda n: _sampled([[0] * at for at in range(int((n / 1.5) ** 0.5))],
+        1),
     "stacks that end differently": lambda n: _sampled(
         [[*[0] * 1000, at] for at in range(n // 3100)], n // 3100
     ),
@@ -237,7 +241,8 @@ SPEEDSCOPE_GROWING = {
     ]),
     "events": lambda n: _evented(n, nested=False),
     "events in events": lambda n: _evented(n, nested=True),
-    "one name": lambda n: _speedscope([{"name": "f" * n}], json.loads(_sampled([[0]], 1))["profiles"]),
+    "one name": lambda n: _speedscope([{"name": "f" * n}],
+        json.loads(_sampled([[0]], 1))["profiles"]),
     "nesting": lambda n: _speedscope([{"name": "f"}], []).replace(b"[]", b"[" * (n // 2)
                                                                   + b"]" * (n // 2)),
     "keys": lambda n: _speedscope([{f"key{at}": at for at in range(n // 16)} | {"name": "f"}], []),
@@ -263,7 +268,9 @@ COLLAPSED_GROWING = {
     "lines": lambda n: b"main;train;x 15\n" * (n // 16),
     "different stacks": lambda n: b"".join(b"main;f%d 15\n" % at for at in range(n // 15)),
     "frames of one stack": lambda n: b"a;" * (n // 2) + b"b 1\n",
-    "different frames of one stack": lambda n: b"".join(b"f%d;" % at for at in range(n // 8)) + b"b 1",
+    "different frames of one stack": lambda n: b"".join(
+        b"f%d;" % at for at in range(n // 8)
+    ) + b"b 1",
     "frames of each stack": lambda n: (b"a;" * int(n**0.5 / 2) + b"b 1\n") * int(n**0.5),
     "stacks that end differently": lambda n: b"".join(
         b"a;" * 1000 + b"f%d 1\n" % at for at in range(n // 2010)
@@ -329,6 +336,10 @@ CHROME_GROWING: dict[str, Callable[[int], bytes]] = {
     "slices in slices": _chrome(lambda at: _slice(str(at), dur=str(10**8 - 2 * at)), 68),
     "slices that overlap": _chrome(lambda at: _slice(str(at), dur="100000000"), 68),
     "slices of no time": _chrome(lambda at: _slice(str(at % 7), dur="0"), 56),
+    "processes": _chrome(lambda at: _slice("5").replace('"pid":1', f'"pid":{at}'), 62),
+    "processes with names": _chrome(
+        lambda at: f'{{"ph":"M","pid":{at},"name":"process_name","args":{{"name":"same"}}}}', 70
+    ),
     "tracks": _chrome(lambda at: _slice("5", tid=str(at)), 60),
     "names": _chrome(lambda at: _slice(str(at), f'"name {at}"'), 68),
     "one name": lambda n: f'[{_slice("5", json.dumps("a" * n))}]'.encode(),
@@ -354,9 +365,11 @@ CHROME_GROWING: dict[str, Callable[[int], bytes]] = {
     "events that are none": _chrome(lambda at: "7", 3),
     "empty events": _chrome(lambda at: "{}", 4),
     "braces": lambda n: b'[{"ph":"X","name":"' + b"}" * n,
-    "an end that is lost": lambda n: _chrome(lambda at: _slice(str(at)), 60)(n)[:-2] + b', {"a": "}',
+    "an end that is lost": lambda n: _chrome(lambda at: _slice(str(at)),
+        60)(n)[:-2] + b', {"a": "}',
     "threads with names": _chrome(
-        lambda at: f'{{"ph":"M","pid":1,"tid":{at},"name":"thread_name","args":{{"name":"t{at}"}}}}', 78
+        lambda at: f'{{"ph":"M","pid":1,"tid":{at},"name":"thread_name",'
+        f'"args":{{"name":"t{at}"}}}}', 78
     ),
 }  # fmt: skip
 

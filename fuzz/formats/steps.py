@@ -1,24 +1,23 @@
-"""Recorded steps: run metadata, op logs, saved profiles, event files, and folders of all of them."""
+"""Recorded steps: run metadata, op logs, saved profiles, event files, and folders of them."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from google.protobuf.message import DecodeError
 
 import tfprof
-from fuzz.case import Format
+from fuzz.formats.changed_messages import changed_message
 from fuzz.formats.folders import packed, unpacked
 from fuzz.formats.graphs import changed_graph
-from fuzz.formats.changed_messages import changed_message
 from fuzz.formats.messages import odd_text, with_hostile_value
-from tests.files.event_files import event_file, graph_event, meta_graph_event, record, run_event
+from tests.files.event_files import event_file, graph_event, meta_graph_event, run_event
 from tests.oracle.cases import AddStep, random_session
 from tfprof.core.wire import messages as pb
-from tfprof.testing.builders import graph, op, op_log, run, run_on, stat, traced
+from tfprof.testing.builders import graph, op, op_log, run_on, stat, traced
 
 _MICROS = (0, 1, -1, -(10**6), 2**31, 2**40, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 10**15)
 _DEVICES = (
@@ -178,7 +177,7 @@ def profile_seeds() -> Sequence[bytes]:
     return made
 
 
-def _changed_profile(chance: random.Random, data: bytes) -> bytes:
+def changed_profile(chance: random.Random, data: bytes) -> bytes:
     """Nodes that refer to others, to themselves or to none, and odd executions."""
     try:
         profile = pb.ProfileProto.FromString(data)
@@ -219,7 +218,8 @@ def _changed_profile(chance: random.Random, data: bytes) -> bytes:
 
 
 @cache
-def _event_files() -> Sequence[bytes]:
+def event_files() -> Sequence[bytes]:
+    """Event files with graphs and runs."""
     given, one, two = small_graph().SerializeToString(), run_seeds()[0], run_seeds()[1]
     meta = pb.MetaGraphDef(graph_def=small_graph()).SerializeToString()
     return [
@@ -228,7 +228,7 @@ def _event_files() -> Sequence[bytes]:
     ]
 
 
-def _changed_events(chance: random.Random, data: bytes) -> bytes:
+def changed_events(chance: random.Random, data: bytes) -> bytes:
     """Events with right checksums: other graphs and runs, other order, again, cut off."""
     made = []
     for _ in range(chance.choice((1, 2, 3, 9))):
@@ -247,20 +247,21 @@ def _changed_events(chance: random.Random, data: bytes) -> bytes:
 
 
 @cache
-def _run_folders() -> Sequence[bytes]:
+def run_folders() -> Sequence[bytes]:
     """What a program leaves: a graph, run metadata by step, an op log; or profiles."""
     given, log = small_graph().SerializeToString(deterministic=True), log_seeds()[0]
     return [
         packed({"graph.pb": given, "run_meta_1.pb": run_seeds()[0], "run_meta_2.pb": run_seeds()[0],
                 "tfprof_log": log}),
         packed({"profile_100": profile_seeds()[0], "profile_200": profile_seeds()[1],
-                "graph.pbtxt": given, "events.out.tfevents.1": _event_files()[0]}),
-        packed({"events.out.tfevents.1.a": _event_files()[0],
-                "events.out.tfevents.2.b": _event_files()[1], "notes.txt": b"a note\n"}),
+                "graph.pbtxt": given, "events.out.tfevents.1": event_files()[0]}),
+        packed({"events.out.tfevents.1.a": event_files()[0],
+                "events.out.tfevents.2.b": event_files()[1], "notes.txt": b"a note\n"}),
     ]  # fmt: skip
 
 
-def _changed_folder(chance: random.Random, data: bytes) -> bytes:
+def changed_folder(chance: random.Random, data: bytes) -> bytes:
+    """Files that are changed, gone, more, or deeper in the folder."""
     files = unpacked(data)
     for _ in range(chance.choice((1, 2, 3))):
         if not files:
@@ -281,238 +282,7 @@ def _changed_folder(chance: random.Random, data: bytes) -> bytes:
 
 
 def _change_of(name: str) -> Callable[[random.Random, bytes], bytes]:
-    start = {"graph": changed_graph, "run": changed_run, "events": _changed_events,
-             "profile": _changed_profile}  # fmt: skip
+    start = {"graph": changed_graph, "run": changed_run, "events": changed_events,
+             "profile": changed_profile}  # fmt: skip
     found = next((start[key] for key in start if name.rpartition("/")[2].startswith(key)), None)
     return found or changed_message("OpLogProto")
-
-
-# What grows
-
-
-def _each(make: Callable[[int], pb.NodeExecStats]) -> Callable[[int], bytes]:
-    def grow(n_bytes: int) -> bytes:
-        count = max(n_bytes // (make(1000).ByteSize() + 12), 1)
-        return bytes(run([(f"o{at}", make(at)) for at in range(count)]).SerializeToString())
-
-    return grow
-
-
-def _named(name: Callable[[int], str]) -> Callable[[int], bytes]:
-    def grow(n_bytes: int) -> bytes:
-        count = max(n_bytes // (len(name(1000)) + 18), 1)
-        return bytes(run([(name(at), stat(5, start=at + 1)) for at in range(count)])
-                     .SerializeToString())  # fmt: skip
-
-    return grow
-
-
-def _one(change: Callable[[Any, int], object]) -> Callable[[int], bytes]:
-    """A run of one op, of which one thing grows."""
-
-    def grow(n_bytes: int) -> bytes:
-        made = run({"dense/MatMul": 5})
-        change(made.step_stats.dev_stats[0].node_stats[0], n_bytes)
-        return bytes(made.SerializeToString())
-
-    return grow
-
-
-def _many(add: Callable[[Any, int], object], unit: int) -> Callable[[Any, int], None]:
-    def change(stat_: Any, n_bytes: int) -> None:
-        for at in range(max(n_bytes // unit, 1)):
-            add(stat_, at)
-
-    return change
-
-
-RUNS_GROWING: Mapping[str, Callable[[int], bytes]] = {
-    "executions": _each(lambda at: stat(5, start=at + 1)),
-    "executions at once": _each(lambda at: stat(10**6, start=1000)),
-    "executions in executions": _each(lambda at: stat(10**7 - 2 * at, start=1000 + at)),
-    "executions, the last first": _each(lambda at: stat(5, start=10**9 - 10 * at)),
-    "executions of one op": _named(lambda at: "dense/MatMul"),
-    "ops with many parts of names": _named(lambda at: f"a{at}/b/c/d/e/f:Kernel"),
-    "devices": lambda n: bytes(
-        run_on({f"/device:GPU:{at}": {"dense/MatMul": 5} for at in range(n // 50)})
-        .SerializeToString()
-    ),
-    "streams": lambda n: bytes(
-        run_on({f"/device:GPU:0/stream:{at}": {"x": 5} for at in range(n // 48)})
-        .SerializeToString()
-    ),
-    "one device name": lambda n: bytes(run({"x": 5}, "/device:GPU:" + "1" * n).SerializeToString()),
-    "empty executions": lambda n: bytes(
-        pb.RunMetadata(step_stats=pb.StepStats(dev_stats=[
-            pb.DeviceStepStats(device="/gpu:0", node_stats=[pb.NodeExecStats()] * (n // 2))
-        ])).SerializeToString()
-    ),
-    "one name": _one(lambda one, n: setattr(one, "node_name", "x" * n)),
-    "one name of colons": _one(lambda one, n: setattr(one, "node_name", ":" * n)),
-    "one label": _one(lambda one, n: setattr(one, "timeline_label", "a = B(" + "c, " * (n // 3))),
-    "allocators": _one(_many(
-        lambda one, at: one.memory.add(allocator_name=f"a{at}", total_bytes=7, peak_bytes=5), 15
-    )),
-    "allocations": _one(_many(
-        lambda one, at: (one.memory or [one.memory.add(allocator_name="cpu")])[0]
-        .allocation_records.add(alloc_micros=at, alloc_bytes=7 if at % 2 else -7), 12
-    )),
-    "outputs": _one(_many(
-        lambda one, at: one.output.add(slot=at).tensor_description.allocation_description
-        .__setattr__("requested_bytes", 7), 10
-    )),
-    "dimensions of an output": _one(_many(
-        lambda one, at: (one.output or [one.output.add()])[0].tensor_description.shape.dim
-        .add(size=3), 4
-    )),
-    "referenced tensors": _one(_many(
-        lambda one, at: one.referenced_tensor.add(requested_bytes=at), 6
-    )),
-    "graphs of the run": lambda n: bytes(
-        pb.RunMetadata(partition_graphs=[small_graph()] * (n // 300)).SerializeToString()
-    ),
-}  # fmt: skip
-"""Of run metadata."""
-
-
-def _log(entries: Sequence[Any]) -> bytes:
-    return bytes(op_log(*entries).SerializeToString())
-
-
-LOGS_GROWING: Mapping[str, Callable[[int], bytes]] = {
-    "entries": lambda n: _log([traced(f"op{at}", "a.py:3:main") for at in range(n // 24)]),
-    "frames of one stack": lambda n: _log([traced("x", *["a.py:3:f"] * (n // 8))]),
-    "different frames of one stack": lambda n: _log(
-        [traced("x", *(f"a{at}.py:{at}:f{at}" for at in range(n // 50)))]
-    ),
-    "frames of each stack": lambda n: _log(
-        [traced(f"o{at}", *(f"a.py:{at + line}:f" for line in range(int((n / 8) ** 0.5))))
-         for at in range(int((n / 8) ** 0.5))]
-    ),
-    "stacks that end differently": lambda n: _log(
-        [traced(f"o{at}", *["a.py:3:f"] * 1000, f"b.py:{at}:g") for at in range(n // 9000)]
-    ),
-    "entries of one op": lambda n: _log([traced("x", f"a.py:{at}:f") for at in range(n // 20)]),
-    "types of one op": lambda n: bytes(
-        op_log(("x", None, 7, tuple(f"type{at}" for at in range(n // 10)))).SerializeToString()
-    ),
-    "texts": lambda n: bytes(pb.OpLogProto(
-        id_to_string={at: f"text {at}" for at in range(n // 19)}
-    ).SerializeToString()),
-    "one text": lambda n: _log([traced("x", "a" * n + ".py:3:f")]),
-}  # fmt: skip
-"""Of op logs."""
-
-
-def _profile(log: bytes = b"", runs: Sequence[bytes] = (), given: Any = None) -> bytes:
-    profiler = tfprof.Profiler(given or small_graph(), log or None, classic=False)
-    for step, one in enumerate(runs):
-        profiler.add_step(step, one)
-    return profiler.serialize_to_string()
-
-
-def _step_of(executions: int) -> bytes:
-    return bytes(run([("x", 5)] * executions).SerializeToString())
-
-
-def _profile_of_nodes(change: Callable[[Any, int], object], unit: int) -> Callable[[int], bytes]:
-    def grow(n_bytes: int) -> bytes:
-        profile = pb.ProfileProto()
-        for at in range(max(n_bytes // unit, 1)):
-            node = profile.nodes[at]
-            node.name, node.op, node.id = f"scope/op{at}", "MatMul", at
-            change(node, at)
-        profile.steps.append(0)
-        return bytes(profile.SerializeToString())
-
-    return grow
-
-
-def _profile_of_one(change: Callable[[Any, int], object], unit: int) -> Callable[[int], bytes]:
-    def grow(n_bytes: int) -> bytes:
-        profile = pb.ProfileProto.FromString(profile_seeds()[0])
-        for at in range(max(n_bytes // unit, 1)):
-            change(profile.nodes[0], at)
-        return bytes(profile.SerializeToString())
-
-    return grow
-
-
-PROFILES_GROWING: Mapping[str, Callable[[int], bytes]] = {
-    "nodes": _profile_of_nodes(lambda node, at: None, 40),
-    "nodes in a row": _profile_of_nodes(lambda node, at: node.inputs.__setitem__(0, at - 1), 50),
-    "nodes that ran": _profile_of_nodes(
-        lambda node, at: node.execs[0].cpu_execs["/cpu:0"].times.add().int64_values
-        .extend([at, 5]), 70,
-    ),
-    "inputs of one node": _profile_of_one(lambda one, at: one.inputs.__setitem__(at, at % 5), 9),
-    "outputs of one node": _profile_of_one(lambda one, at: one.outputs.__setitem__(at, at % 5), 9),
-    "steps of one node": _profile_of_one(
-        lambda one, at: one.execs[at].cpu_execs["/cpu:0"].times.add().int64_values.extend([at, 5]),
-        30,
-    ),
-    "times of one step": _profile_of_one(
-        lambda one, at: one.execs[0].cpu_execs["/cpu:0"].times.add().int64_values.extend([at, 5]),
-        9,
-    ),
-    "devices of one step": _profile_of_one(
-        lambda one, at: one.execs[0].cpu_execs[f"/cpu:{at}"].times.add().int64_values
-        .extend([at, 5]), 27,
-    ),
-    "frames of one node": _profile_of_one(
-        lambda one, at: one.trace.traces.add(file_id=at, lineno=at, function_id=at), 14
-    ),
-    "dimensions of one node": _profile_of_one(lambda one, at: one.shape.append(3), 1),
-    "shapes of one node": _profile_of_one(
-        lambda one, at: one.output_shapes[at].int64_values.extend([3, 4]), 12
-    ),
-    "attributes of one node": _profile_of_one(
-        lambda one, at: one.attrs[f"attribute{at}"].__setattr__("i", at), 26
-    ),
-    "memory of one step": _profile_of_one(
-        lambda one, at: one.execs[0].memory_execs.add(memory_micros=at, requested_bytes=7), 9
-    ),
-    "allocations of one step": _profile_of_one(
-        lambda one, at: one.execs[0].allocations.add(alloc_micros=at, alloc_bytes=7), 8
-    ),
-    "steps": lambda n: _profile(runs=[_step_of(400)] * (n // 16_000)),
-    "executions": lambda n: _profile(runs=[RUNS_GROWING["executions of one op"](n)]),
-    "stacks": lambda n: _profile(
-        _log([traced(f"op{at}", f"a.py:{at}:f", "b.py:1:g") for at in range(n // 60)]),
-        given=graph(*(op(f"op{at}", "MatMul") for at in range(n // 60))),
-    ),
-}  # fmt: skip
-"""Of saved profiles."""
-
-FORMATS = (
-    Format("run_metadata", ".run.pb", run_seeds, changed_run, RUNS_GROWING, "RunMetadata"),
-    Format("op_log", ".log.pb", log_seeds, changed_message("OpLogProto"), LOGS_GROWING, "OpLogProto"),
-    Format("profile", ".profile", profile_seeds, _changed_profile, PROFILES_GROWING, "ProfileProto"),
-    Format("events", ".tfevents", _event_files, _changed_events, {
-        "events": lambda n: event_file(*[b"\x10\x05"] * (n // 18)),
-        "runs": lambda n: event_file(*(
-            run_event(f"step{at}", run({"x": 5}).SerializeToString(), step=at)
-            for at in range(n // 140)
-        )),
-        "graphs": lambda n: event_file(*[graph_event(small_graph().SerializeToString())] * (n // 330)),
-        "one event": lambda n: event_file(b"\x1a" + bytes(n)),
-        "fields of one event": lambda n: event_file(b"\x10\x05" * (n // 2)),
-        "one tag": lambda n: event_file(run_event("t" * n, b"")),
-        "records that are none": lambda n: event_file() + bytes(n),
-        "empty records": lambda n: event_file() + record(b"") * (n // 16),
-    }),
-    Format("run_folder", ".folder", _run_folders, _changed_folder, {
-        "steps": lambda n: packed({
-            "graph.pb": small_graph().SerializeToString(),
-            **{f"run_meta_{at}.pb": run_seeds()[0] for at in range(min(n // 280, 1900))},
-        }),
-        "other files": lambda n: packed({
-            "graph.pb": small_graph().SerializeToString(),
-            **{f"notes_{at}.txt": b"word " * (n // 10_000) for at in range(1900)},
-        }),
-        "event files": lambda n: packed({
-            f"events.out.tfevents.{at}": event_file(*[b"\x10\x05"] * (n // 36_000))
-            for at in range(1900)
-        }),
-    }),
-)  # fmt: skip

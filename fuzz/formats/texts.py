@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from fuzz.case import Format
 from fuzz.formats.documents import changed_json, changed_lines
 from fuzz.formats.messages import odd_text
 from tfprof.captures.run.hang_record import Frame, Hang, Rank, Thread
-from tfprof.remote.flight.retention import WRITER
 from tfprof.options.spec import ORDER_BY, SELECT
+from tfprof.remote.flight.retention import WRITER
 
 _BUDGETS = (
     b"""parameters = "<= 25.6 M"
@@ -41,7 +41,8 @@ _LIMITS = (
 
 _PATTERNS = (
     "a{2000}", "(?=a).*", "(a)\\1", "(?>a).*", "a++", "(?#c)a.*", "\\Z", "\\pL+.*", "[[:alpha:]].*",
-    "\\Qlayer1/\\E.*", "(?i)MATMUL|layer.*", ".*\\z", "(?s).*", "gr\\x{f6}.*", "a{,2}", "(?P<n>a.*)",
+    "\\Qlayer1/\\E.*", "(?i)MATMUL|layer.*", ".*\\z", "(?s).*", "gr\\x{f6}.*", "a{,2}",
+    "(?P<n>a.*)",
     "\\w+(/\\w+)*", "(a|a)*b", "(a*b?)*c", ".*a.*b.*c.*d.*", "(?U).*", "[^/]*", "\\pN*.*", "\\C*",
     "(", "*", "[a", "[]a]", "[a-\\d]", "\\x{110000}", "\\p{Greek}", "(?i)\u017f", "^.*$", "(?m)^a$",
     "(((((a)*)*)*)*)*", "x{1000}{1000}", "(x{500}){2}", "\\8", "\\_", "[\ud7ff-\U0010ffff]", "|",
@@ -54,7 +55,8 @@ _OPTIONS = (
 )  # fmt: skip
 _VALUES = (
     "0", "1", "-1", "10", "9" * 400, "1e3", "0x10", "true", "false", "", ",", "a,b", "\\,", "a\\,b",
-    "micros,bytes", "٣", "１", " 5 ", "+5", "1_0", "none", "all", "auto", "stdout", "10:20", "20:10",
+    "micros,bytes", "٣", "１", " 5 ", "+5", "1_0", "none", "all", "auto", "stdout", "10:20",
+    "20:10",
     ":", "5s", "1h30m", "1e9h", "cpu:16x2.5x32:100", "312e12,1.5e12", "nan,inf", "NVIDIA H100",
     *ORDER_BY, *SELECT,
 )  # fmt: skip
@@ -90,7 +92,8 @@ _SHELL = (
 )
 _SHELL_WORDS = (
     "scope", "graph", "op", "code", "advise", "info", "flops", "summary", "export", "help", "set",
-    "reset", "quit", "--help", "-max_depth", "-select", "--format", "json", "csv", "text", "--table",
+    "reset", "quit", "--help", "-max_depth", "-select", "--format", "json", "csv", "text",
+    "--table",
     "ops", "steps", "'", '"', "\\", "#", "--", "-", "=", "a=b=c",
 )  # fmt: skip
 
@@ -112,7 +115,8 @@ _JAX_LOG = (
     b"PERSISTENT COMPILATION CACHE MISS for 'jit_f' with key 'jit_f-abc'\n"
     b"Finished XLA compilation of jit(f) in 0.5 sec\n",
     b"TRACING CACHE MISS at b.py:9 (g) costing 1 ms because:\n"
-    b"  for g defined at b.py:2\n  different input types\n    * at x, now f32[3] and before f32[4]\n"
+    b"  for g defined at b.py:2\n  different input types\n"
+    b"    * at x, now f32[3] and before f32[4]\n"
     b"Finished tracing + transforming g for pjit in 1e-3 sec\n"
     b"Persistent compilation cache hit for 'jit_g'\nCompiling jit(g) with global shapes and types "
     b"[]. Argument mapping: ().\n",
@@ -126,8 +130,10 @@ _STACKS = (
 
 def _log_word(chance: random.Random) -> str:
     return chance.choice(
-        ("f", "jit(f)", "9" * 9, "9" * 30, "1e-99", "0.1.2", "sec", "(", "for pjit in", "TRACING CACHE "
-         "MISS at", "id=", "File", '"a.py",', "line", "٣", "Static(val=" * 50, odd_text(chance)[:3000])
+        ("f", "jit(f)", "9" * 9, "9" * 30, "1e-99", "0.1.2", "sec", "(", "for pjit in",
+            "TRACING CACHE "
+         "MISS at", "id=", "File", '"a.py",', "line", "٣", "Static(val=" * 50,
+         odd_text(chance)[:3000])
     )  # fmt: skip
 
 
@@ -191,7 +197,8 @@ FORMATS = (
         "digits": lambda n: b"parameters = " + b"9" * n,
         "lines of a text": lambda n: b'step_time = """' + b"[settings]\n" * (n // 11) + b'"""',
     }),
-    Format("patterns", ".txt", lambda: ["\n".join([one, "layer1/conv", "aab", "a" * 30, "größe"]).encode()
+    Format("patterns", ".txt",
+        lambda: ["\n".join([one, "layer1/conv", "aab", "a" * 30, "größe"]).encode()
                                         for one in _PATTERNS if "\ud7ff" not in one],
            partial(changed_lines, words=_pattern_word), {
         "names": lambda n: _pattern_lines(n, "layer_.*/conv/.*"),
@@ -214,7 +221,8 @@ FORMATS = (
     }),
     Format("options", ".txt", lambda: [
         "\n".join(f"{key}={value}" for key, value in zip(_OPTIONS, _VALUES, strict=False)).encode(),
-        b"order_by=micros\nselect=micros,bytes\nshow_name_regexes=a.*,b\\,c\nstep=0\n5 s\n10:20\nh100",
+        b"order_by=micros\nselect=micros,bytes\nshow_name_regexes=a.*,b\\,c\nstep=0\n5 s\n10:20\n"
+        b"h100",
     ], partial(changed_lines, words=_option_word), {
         "one value": lambda n: b"select=" + b"micros," * (n // 7),
         "lines": lambda n: b"min_bytes=5\n" * (n // 12),
@@ -261,7 +269,9 @@ FORMATS = (
         "notes": lambda n: json.dumps({"missing": [
             {"severity": "warning", "message": f"m{at}", "host": "a"} for at in range(n // 60)
         ]}).encode(),
-        "costs": lambda n: json.dumps({f"call{at}": {"flops": at} for at in range(n // 30)}).encode(),
+        "costs": lambda n: json.dumps(
+            {f"call{at}": {"flops": at} for at in range(n // 30)}
+        ).encode(),
         "peaks": lambda n: json.dumps({"machine": "a", "flops_per_s": {f"t{at}": 1
                                        for at in range(n // 14)}}).encode(),
         "threads of py-spy": lambda n: json.dumps(_PY_SPY * (n // 130)).encode(),

@@ -16,8 +16,8 @@ from tfprof.captures.run.hang_record import HANG_NAME, hang_of
 from tfprof.files.hooked_processes import processes
 from tfprof.files.measured_peaks import FOLDER, read_peaks
 from tfprof.files.run_folder import RECORD_NAME
-from tfprof.remote.flight.retention import Retention
 from tfprof.remote.flight.limits import Limits
+from tfprof.remote.flight.retention import Retention
 from tfprof.remote.hangs.stacks import py_spy_stacks
 
 

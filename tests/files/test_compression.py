@@ -172,3 +172,14 @@ def test_without_the_package_for_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'tfprof\[zstd\]'"):
         decompressed(data, "file")
+
+
+@every_packing
+def test_a_small_file_does_not_become_a_large_one(pack: Pack) -> None:
+    data = pack(bytes(80 << 20))
+    tracemalloc.start()
+    with pytest.raises(MalformedProfileError, match="too large to be unpacked into memory"):
+        decompressed(data, "file")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (48 << 20) + 1000 * len(data)

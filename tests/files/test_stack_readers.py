@@ -156,3 +156,12 @@ def test_a_pprof_without_sample_types_measures_nothing(n_samples):
     profile = pb.Profile(string_table=[""], sample=[pb.Sample()] * n_samples)
     with pytest.raises(MalformedProfileError, match="has no sample type"):
         stacks_of_pprof(profile.SerializeToString(), "x")
+
+
+def test_a_column_for_each_label_does_not_fill_the_memory():
+    profile = go_profile()
+    for at in range(3000):
+        profile.string_table.append(f"label {at}")
+        profile.sample.add(location_id=[1], value=[1, 5]).label.add(key=9 + at, num=at)
+    with pytest.raises(MalformedProfileError, match="3,001 different labels in 3,003 samples"):
+        stacks_of_pprof(profile.SerializeToString(), "file")

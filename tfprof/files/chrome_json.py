@@ -19,6 +19,11 @@ from tfprof.errors import MalformedProfileError
 
 Json = Mapping[str, Any]
 
+_BETWEEN: Final = re.compile(r"[\s,]*")
+_MOST_KINDS: Final = 20
+_MOST_OF_KIND: Final = 20
+"""Kinds of events that are named if they are not shown, and letters of each."""
+
 _WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
 
 
@@ -101,16 +106,14 @@ def _mended(text: str) -> Any:
     begin = text.find("[", text.find('"traceEvents"') if '"traceEvents"' in text else 0)
     if begin < 0:
         return None
-    end = len(text)
-    for _ in range(100):  # a brace may be in a name
-        end = text.rfind("}", begin, end)
-        if end < 0:
-            return None
-        try:
-            return json.loads(text[begin : end + 1] + "]")
-        except (ValueError, RecursionError):
-            continue
-    return None
+    decoder, events, at = json.JSONDecoder(), [], begin + 1
+    try:
+        while True:
+            at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+            event, at = decoder.raw_decode(text, at)
+            events.append(event)
+    except (ValueError, RecursionError):
+        return events or None
 
 
 class _Reader:
@@ -131,14 +134,23 @@ class _Reader:
             return
         take = _PHASES.get(phase)
         if take is None:
-            kind = f"is of the kind {phase!r}, which is not shown" if phase else "has no kind"
-            self._read.not_understood[kind] += 1
+            self._read.not_understood[self._unknown(phase)] += 1
             return
         time = _number(event.get("ts"))
         if time is None:
             self._read.not_understood["has no time"] += 1
             return
         take(self, event, time)
+
+    def _unknown(self, phase: str) -> str:
+        """Why an event of this kind is left out."""
+        if not phase:
+            return "has no kind"
+        kind = f"is of the kind {phase[:_MOST_OF_KIND]!r}, which is not shown"
+        known = self._read.not_understood
+        return (
+            kind if kind in known or len(known) < _MOST_KINDS else "is of a kind that is not shown"
+        )
 
     def _name(self, event: Json) -> None:
         args = event.get("args")

@@ -16,8 +16,15 @@ from tfprof.files.disk import MAX_HELD_BYTES
 from tfprof.files.sniff import Format, packed_format
 
 _READ_BYTES = 1 << 20
-_PIECE_BYTES = {Format.GZIP: 1 << 16, Format.XZ: 1 << 14, Format.ZSTD: 1 << 14}
-"""Compressed bytes to unpack at once. If all content is zero, that gives 64, 112 and 512 MiB."""
+_LARGEST_PIECE = 1 << 16
+_SMALLEST_PIECE = 512
+_PIECE_SHARE = 64
+"""A piece is so small a part of what was read before it that it unpacks to about what the limit
+leaves room for: to 16 MiB at first, as zeros are 30,000 times as long as zstd makes them."""
+
+_MOST_RATIO = 500
+_MOST_OF_SMALL = 1 << 24
+"""Larger content is at most so many times as long as its file: recordings are 3 to 60 times."""
 
 _GZIP_WINDOW = 31
 """The largest window, behind a gzip header."""
@@ -74,14 +81,15 @@ def _unpack(
     """The content of a stream, or as much of it as needed; and whether that is all."""
     make, damage = _codec(packing)
     held = io.BytesIO()
-    pieces = _Pieces(stream, _PIECE_BYTES[packing], watch)
+    pieces = _Pieces(stream, watch)
     try:
         for part in _parts(pieces, make):
             held.write(part)
             if enough is not None and held.tell() >= enough:
                 return held.getvalue(), False
-            if held.tell() > MAX_HELD_BYTES:
-                raise _too_large(label, packing, pieces.n_bytes, f"over {MAX_HELD_BYTES} bytes")
+            most = min(MAX_HELD_BYTES, _MOST_OF_SMALL + _MOST_RATIO * pieces.n_bytes)
+            if held.tell() > most:
+                raise _too_large(label, packing, pieces.n_bytes, f"over {most} bytes")
     except (damage, EOFError) as error:
         raise MalformedProfileError(
             f"{label}: the compressed data are damaged: {error}. Copy the file again"
@@ -107,16 +115,19 @@ class _Pieces:
         n_bytes: Bytes in the pieces so far.
     """
 
-    def __init__(self, stream: BinaryIO, size: int, watch: Progress | None) -> None:
-        self._stream, self._size, self._watch = stream, size, watch
+    def __init__(self, stream: BinaryIO, watch: Progress | None) -> None:
+        self._stream, self._watch = stream, watch
         self.n_bytes = 0
 
     def __iter__(self) -> Iterator[bytes]:
         while chunk := self._stream.read(_READ_BYTES):
             if self._watch is not None:
                 self._watch.advance(len(chunk))
-            for start in range(0, len(chunk), self._size):
-                piece = chunk[start : start + self._size]
+            start = 0
+            while start < len(chunk):
+                size = min(max(self.n_bytes // _PIECE_SHARE, _SMALLEST_PIECE), _LARGEST_PIECE)
+                piece = chunk[start : start + size]
+                start += size
                 self.n_bytes += len(piece)
                 yield piece
 

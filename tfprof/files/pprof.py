@@ -15,6 +15,9 @@ from tfprof.core.wire.parsing import parse
 from tfprof.errors import MalformedProfileError
 from tfprof.files.compression import decompressed
 
+_CELLS = 4_000_000
+"""Samples times labels of any file; a larger file may have as many as it has bytes."""
+
 
 def stacks_of_pprof(data: bytes, label: str) -> Stacks:
     """The samples of a profile.
@@ -30,6 +33,7 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
     profile = parse(pb.Profile, data, source=label)
     if not profile.sample_type:
         raise MalformedProfileError(f"{label}: has no sample type, so it measures nothing")
+    _check_labels(profile.sample, max(len(data), _CELLS), label)
     try:
         return _stacks(profile, StackTree(len(data), label))
     except LookupError as error:
@@ -85,6 +89,16 @@ def _frames_of_locations(profile: Any, texts: Sequence[str]) -> dict[int, list[S
             frames.append(StackFrame(name, texts[function.filename], max(line.line, 0)))
         found[location.id] = frames or [StackFrame(f"{location.address:#x}")]
     return found
+
+
+def _check_labels(samples: Sequence[Any], most_cells: int, source: str) -> None:
+    """Refuse samples of so many different labels that a column for each would fill the memory."""
+    names = {label.key for sample in samples for label in sample.label}
+    if len(names) * len(samples) > most_cells:
+        raise MalformedProfileError(
+            f"{source}: {len(names):,} different labels in {len(samples):,} samples are too many "
+            "for its size; it is damaged, or was made to use up memory"
+        )
 
 
 def _labels(samples: Sequence[Any], texts: Sequence[str]) -> dict[str, Coded]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cpu_budget import soon
 from tfprof.captures.read.jax_log import read_jax_log
 
 FIRST = """\
@@ -123,3 +124,17 @@ def test_a_wrong_time_is_left_out(seconds):
     )
     [one] = read_jax_log(text)
     assert one.compile_s is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Compiling a with global shapes and types " * 4000, "Finished tracing for " * 8000,
+        "TRACING CACHE MISS at a.py\n  g defined at b\n    * at x" + ", now 3" * 20_000,
+        "Finished XLA compilation of " * 6000,
+        "TRACING CACHE MISS at a.py\n  " + "https://" * 9000 + " ",
+    ],
+)  # fmt: skip
+def test_long_lines_are_looked_at_once(line):
+    with soon():
+        assert read_jax_log(line) == []

@@ -215,3 +215,11 @@ def test_a_name_that_is_not_text(prefix):
     write_bundle(prefix, {b"\xff": entry(FLOAT, [], b"1234")}, b"1234")
     with pytest.raises(MalformedProfileError, match="is not UTF-8"):
         Bundle(prefix)
+
+
+def test_variables_that_share_bytes_are_refused(tmp_path):
+    data = np.arange(4, dtype=np.float32).tobytes()
+    entries = {name: entry(1, (4,), data) for name in ("v", "w")}
+    write_bundle(tmp_path / "x", entries, data)
+    with pytest.raises(MalformedProfileError, match="share bytes"):
+        Bundle(tmp_path / "x").read("v", verify=True)

@@ -9,6 +9,7 @@ import pytest
 
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.costs.graph_variables import GraphVariables, variables_of_graph
+from tfprof.graphs.costs.params import params_report
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.read.program import read_program
 from tfprof.testing.builders import graph, op
@@ -223,3 +224,10 @@ def test_a_frozen_keras_model() -> None:
     result = variables_of_graph(program.body, None, program.function)
     elements = [math.prod(each.shape or ()) for each in result.variables]
     assert sum(elements) == model.count_params()
+
+
+def test_a_shape_that_is_a_function_is_unknown() -> None:
+    node = variable("v")
+    node.attr["shape"].func.name = "body"
+    assert all(size is None for one in found(node).variables for size in one.shape or (None,))
+    assert params_report(found(node).variables).rows[0].params is None

@@ -1,4 +1,4 @@
-"""Numbers with unknowns as text: whole, unless nobody could read it."""
+"""Numbers with unknowns as text: whole, unless they are too long to be read."""
 
 from tfprof.graphs.model.symbolic import Symbolic, shown, total
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cpu_budget import soon
 from tfprof.errors import InputError, UsageError
 from tfprof.insight.budgets.budget import budget_of, read_budget
 from tfprof.insight.budgets.metrics import METRICS
@@ -143,3 +144,11 @@ def test_the_page_on_budgets_has_one_and_every_metric():
     [written] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     assert len(budget_of(written.encode()).limits) == 8
     assert [name for name in METRICS if f"| `{name}` |" not in page] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 100_000 + "b = 1", f'step_time = """\n{"x" * 100_000} y = {"=" * 20_000}"""'],
+)  # fmt: skip
+def test_long_lines_are_refused_soon(text):
+    with soon(), pytest.raises(UsageError):
+        budget_of(text.encode())

@@ -17,14 +17,17 @@ _SECONDS = r"(?P<s>\d{1,9}(?:\.\d{1,20})?(?:e-\d{1,2})?) sec"
 _TRACED = re.compile(
     r"Finished tracing(?: \+ transforming)? (?P<name>.+) for (?:jit|pjit|pmap) in " + _SECONDS
 )
-_COMPILING = re.compile(
-    r"Compiling (?P<name>.+) with global shapes and types .+\. Argument mapping: "
-)
 _LOWERED = re.compile(r"Finished jaxpr to MLIR module conversion (?P<name>.+) in " + _SECONDS)
 _COMPILED = re.compile(r"Finished XLA compilation of (?P<name>.+) in " + _SECONDS)
 _HIT = re.compile(r"Persistent compilation cache hit for '(?P<name>[^']+)'")
 _MISS = re.compile(r"PERSISTENT COMPILATION CACHE MISS for '(?P<name>[^']+)'")
 _NOT_TRACED = re.compile(r"TRACING CACHE MISS at (?P<place>\S+)")
+
+_STARTS = {
+    pattern: re.match(r"[\w ]+", pattern.pattern)[0]  # type: ignore[index]
+    for pattern in (_TRACED, _LOWERED, _COMPILED, _HIT, _MISS)
+}
+"""How the sentences begin."""
 
 _NEW = "never seen function:"
 _OF_FUNCTION = re.compile(r"\s+(?:for )?(?P<name>\S+)(?: id=\d+)? defined at (?P<place>\S+)")
@@ -37,7 +40,8 @@ _COLUMN = re.compile(r"^(.*:\d+):\d+$")
 _URL = re.compile(r"https?://\S+$")
 
 _MOST_LINES = 40
-"""At most this many lines of one explanation count."""
+_LONGEST = 4000
+"""At most this many lines of one explanation count, and characters of each."""
 
 NEW_FUNCTION, WEAK_TYPE, TREE = "new function object", "weak type", "structure of arguments"
 CONTEXT, TYPES, STATIC = "tracing context", "types of arguments", "static argument"
@@ -93,15 +97,28 @@ def read_jax_log(text: str) -> list[LoggedCompilation]:
             reason = _reason(match["place"], lines[number + 1 : number + 1 + _MOST_LINES])
             if reason is not None:
                 reasons[reason.name] = reason
-        elif match := _TRACED.search(line):
+        elif match := _found(_TRACED, line):
             traced[plain_name(match["name"])] = float(match["s"])
-        elif match := _COMPILING.search(line):
-            name = plain_name(match["name"])
+        elif compiled := _compiled_now(line):
+            name = plain_name(compiled)
             open_[log_key(name)] = len(done)
             done.append(_begun(name, traced.pop(name, None), reasons))
         else:
             _finish(line, done, open_)
     return done
+
+
+def _found(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """The first place of a sentence; tried everywhere, a long line would take its square."""
+    at = line.find(_STARTS[pattern])
+    return pattern.match(line, at) if at >= 0 else None
+
+
+def _compiled_now(line: str) -> str:
+    """Name of the function whose compilation a line begins; empty in other lines."""
+    _, _, rest = line.partition("Compiling ")
+    name, _, types = rest.partition(" with global shapes and types ")
+    return name if ". Argument mapping: " in types else ""
 
 
 def _begun(name: str, trace_s: float | None, reasons: dict[str, _Reason]) -> LoggedCompilation:
@@ -116,7 +133,7 @@ def _begun(name: str, trace_s: float | None, reasons: dict[str, _Reason]) -> Log
 def _finish(line: str, done: list[LoggedCompilation], open_: dict[str, int]) -> None:
     """Add the contents of a line to a compilation that has begun."""
     for pattern, add in _RESULTS:
-        match = pattern.search(line)
+        match = _found(pattern, line)
         place = open_.get(log_key(match["name"])) if match else None
         if match and place is not None:
             done[place] = add(done[place], match)
@@ -148,7 +165,7 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         if not line.startswith("  "):
             return
-        yield line
+        yield line[:_LONGEST]
 
 
 def _why(lines: Sequence[str]) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter as Tally
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,16 +49,22 @@ class _Foreign:
         self._last = max(ends, default=0.0)
         self._names: dict[str, int] = {}
         self._place_of: dict[tuple[Any, Any], int] = {}
+        self._twins = Tally(
+            name for key, name in read.names.items() if not isinstance(key, tuple)
+        )  # how many processes have each name
 
     def model(self) -> TraceModel:
         read = self._read
         left_out = list(read.not_understood.items())
         pids = {pid for pid, _ in read.slices} | {pid for pid, _, _ in read.counters}
         order = sorted(pids, key=lambda pid: (self._order(pid, pid), _sortable(pid)))
+        places: dict[Any, list[tuple[Any, Any]]] = {}
+        for place in read.slices:
+            places.setdefault(place[0], []).append(place)
         tracks: list[TraceTrack] = []
         n_far = 0
         for process, pid in enumerate(order):
-            own = [place for place in read.slices if place[0] == pid]
+            own = places.get(pid, [])
             own.sort(key=lambda place: (self._order(place, place[1]), _sortable(place[1])))
             for place in own:
                 slices = [each for each in read.slices[place] if self._is_near(each)]
@@ -91,13 +98,7 @@ class _Foreign:
 
     def _process_name(self, pid: Any) -> str:
         name = self._read.names.get(pid)
-        return f"{name} ({pid})" if name and self._is_twin(pid, name) else name or f"process {pid}"
-
-    def _is_twin(self, pid: Any, name: str) -> bool:
-        return any(
-            other != pid and not isinstance(other, tuple) and known == name
-            for other, known in self._read.names.items()
-        )
+        return f"{name} ({pid})" if name and self._twins[name] > 1 else name or f"process {pid}"
 
     def _is_near(self, each: RawSlice) -> bool:
         is_short = each.duration_us < _MOST_US or math.isinf(each.duration_us)

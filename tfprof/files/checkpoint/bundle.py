@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Final, Literal
 
@@ -29,6 +30,20 @@ INDEX_SUFFIX: Final = ".index"
 _HEADER_KEY: Final = b""
 _CHECKSUM_BYTES: Final = 4
 _MOST_SHARDS: Final = 99_999
+
+
+def _shards_with_shared_bytes(entries: Iterable[pb.BundleEntryProto]) -> frozenset[int]:
+    """Shards of which variables take more bytes than lie between the first and the last one.
+
+    No writer lets variables share bytes, and thousands that do would take hours to read.
+    """
+    sizes, starts, ends = Counter[int](), dict[int, int](), dict[int, int]()
+    for entry in entries:
+        shard, start, end = entry.shard_id, entry.offset, entry.offset + entry.size
+        sizes[shard] += entry.size
+        starts[shard] = min(starts.get(shard, start), start)
+        ends[shard] = max(ends.get(shard, end), end)
+    return frozenset(shard for shard in sizes if sizes[shard] > ends[shard] - starts[shard])
 
 
 class Bundle:
@@ -61,6 +76,7 @@ class Bundle:
         if header is None or not 0 < header.num_shards <= _MOST_SHARDS:
             raise damaged(str(self._index), "it does not say how many shards there are")
         self._n_shards = header.num_shards
+        self._sharing = _shards_with_shared_bytes(self._entries.values())
         self._is_big_endian = header.endianness == pb.BundleHeaderProto.BIG
         self.tensors: Mapping[str, StoredTensor] = {
             tensor.name: tensor
@@ -146,6 +162,8 @@ class Bundle:
                 f"{where}: its values cannot be read: there is no file {path}. Copy it, too; "
                 f"names and shapes are in {self._index.name}"
             )
+        if entry.shard_id in self._sharing:
+            raise damaged(where, f"variables share bytes of {path.name}, which none does")
         n_elements = prod(shape)
         if kind is not None and entry.size != n_elements * kind.stored.itemsize:
             raise damaged(where, f"{entry.size} bytes are not {n_elements} of {kind.name}")

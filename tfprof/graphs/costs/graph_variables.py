@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from tfprof.graphs.interpreter.while_loops import is_passed_on
 from tfprof.graphs.model.node_table import Kind, NodeTable
+from tfprof.graphs.model.op_call import as_shape
 from tfprof.graphs.model.program import Body, FunctionRef, Variable, functions_in
 from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, Tensor
 from tfprof.graphs.model.variable_names import CONSTANT_OPS, VARIABLE_OPS, belongs_to_optimizer
@@ -104,8 +105,7 @@ def _declared(body: Body) -> Iterator[Variable]:
     seen = set()
     for node in map(body.nodes.__getitem__, body.nodes.of_types(VARIABLE_OPS)):
         attrs = node.kind.attrs
-        shape, dtype = attrs.get("shape"), attrs.get("dtype", 0)
-        shape = shape if isinstance(shape, tuple) else None
+        shape, dtype = as_shape(attrs.get("shape")), attrs.get("dtype", 0)
         shared = attrs.get("shared_name")
         key = (attrs.get("container"), shared or node.name, bool(shared), shape, dtype)
         if key not in seen:

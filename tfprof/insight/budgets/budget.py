@@ -26,6 +26,9 @@ _SETTING_TYPES: Mapping[str, tuple[type, str]] = {
     "device": (str, "a device such as 'h100', or its rates, '989e12,3.35e12'"),
 }
 _LONGEST_PATTERN = 1000
+_LONGEST_LINE = 4 * _LONGEST_PATTERN
+_MOST_EQUALS = 20
+_MOST_DOTS = 2 * _LONGEST_PATTERN
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ def budget_of(data: bytes, name: str = "budget.toml") -> Budget:
     tomllib = _reader()
     try:
         text = data.decode("utf-8-sig")
+        if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+            raise RecursionError  # the reader's time grows with the square of a key's parts
         content = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: is not a budget: it is not a text in UTF-8") from error
@@ -213,13 +218,14 @@ def _lines_of_keys(text: str, tomllib: Any) -> dict[tuple[str, ...], int]:
     for number, line in enumerate(text.splitlines(), 1):
         written = line.strip()
         is_table = written.startswith("[")
-        key, equals, _ = written.partition("=")
-        for end in range(len(key) if equals else 0, len(written)):  # quoted keys may hold a "="
+        if len(written) > _LONGEST_LINE:
+            continue
+        # Quoted keys may hold a "=".
+        ends = [0] if is_table else [at for at, char in enumerate(written) if char == "="]
+        for end in ends[:_MOST_EQUALS]:
             try:
                 path = _path(tomllib.loads(written if is_table else f"{written[:end]}=0"))
             except (tomllib.TOMLDecodeError, RecursionError):
-                if is_table or not equals or end - len(key) > _LONGEST_PATTERN:
-                    break
                 continue
             table = path if is_table else table
             lines.setdefault(path if is_table else (*table, *path), number)

@@ -147,8 +147,9 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         names: What the runs are called.
     """
     mine, theirs = _columns(first), _columns(second)
-    numbers = _numeric(first) & _numeric(second)
-    mixed = _numeric(first) ^ _numeric(second)  # unknown sizes are texts: 768·B
+    numbers = _numeric(first, mine) & _numeric(second, theirs)
+    # Unknown sizes are texts: 768·B.
+    mixed = (_declared_numeric(first) | _declared_numeric(second)) - numbers
     ids = [
         each["id"]
         for each in first["columns"]
@@ -226,8 +227,16 @@ def _link_of_both(
     }
 
 
-def _numeric(block: Block) -> set[str]:
+def _declared_numeric(block: Block) -> set[str]:
     return {each["id"] for each in block["columns"] if each["type"] == "number"}
+
+
+def _numeric(block: Block, columns: Mapping[str, Sequence[Any]]) -> set[str]:
+    """Columns of numbers, and of nothing else."""
+    return {
+        name for name in _declared_numeric(block)
+        if not any(isinstance(value, str) for value in columns[name])
+    }  # fmt: skip
 
 
 def _columns(block: Block) -> dict[str, Sequence[Any]]:

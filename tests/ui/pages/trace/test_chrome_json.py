@@ -160,3 +160,24 @@ def test_files_that_are_not_traces(tmp_path):
         opened_trace(path).trace()
     with pytest.raises(InputError):
         opened_trace(tmp_path / "gone.json").trace()
+
+
+def test_braces_in_what_was_cut_off_do_not_matter():
+    whole = json.dumps([x("a", 0), x("b", 2)])
+    read = read_chrome_json(f'{whole[:-1]}, {{"name": "{"}" * 500}'.encode(), "trace.json")
+    assert [name for _, _, name, _, _ in slices(model_of_json(read))] == ["a", "b"]
+    assert "cut off" in read.remarks[0]
+
+
+def test_of_many_kinds_that_are_not_shown_a_few_are_named():
+    model = made(x("a", 0), *({"ph": f"kind {at}" + "x" * 900, "ts": 1} for at in range(50)))
+    assert len(model.shown.left_out) == 21
+    assert sum(count for _, count in model.shown.left_out) == 50
+    assert max(len(reason) for reason, _ in model.shown.left_out) < 80
+
+
+def test_processes_of_one_name_have_their_numbers():
+    name = {"ph": "M", "name": "process_name", "args": {"name": "p"}}
+    named = [{**name, "pid": 1}, {**name, "pid": 2}]
+    model = made(x("a", 0, pid=1), x("b", 0, pid=2), x("c", 0, pid=3), *named)
+    assert model.processes == ["p (1)", "p (2)", "process 3"]

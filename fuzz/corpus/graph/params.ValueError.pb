@@ -1,0 +1,5 @@
+
+#
+vVarHandleOp*
+shapeR
+body
