@@ -57,6 +57,8 @@ def _of_command(
     place.folder.mkdir()
     draw = random.Random(f"{options.seed} {command.name}")
     some = [fault for fault in faults if draw.random() < options.share]
+    if _is_over(options):
+        return
     try:
         like = undisturbed(command, place)
     except AssertionError as error:
@@ -70,9 +72,13 @@ def _of_command(
             for fault in each.wrong:
                 print(f"{command.name}: {each.how}: {fault}", flush=True)
             yield each
-            if options.minutes and time.monotonic() > options.begun + 60 * options.minutes:
+            if _is_over(options):
                 return
     print(f"{command.name}: done", file=sys.stderr, flush=True)
+
+
+def _is_over(options: argparse.Namespace) -> bool:
+    return bool(options.minutes) and time.monotonic() > options.begun + 60 * options.minutes
 
 
 def _inputs(folder: Path) -> Path:
