@@ -18,7 +18,7 @@ FAULTS = (
     "files of at most 4 kB", "folder removed halfway", "inputs cut halfway",
     "inputs removed halfway", "input: folder", "input: empty file", "input: socket",
     "input: pipe without data", "input: loop of links", "input: /dev/null",
-    "input: memory of a process", "input: name that is no text", "HOME is no folder",
+    "input: memory of a process", "input: name that is not text", "HOME is not a folder",
     "TMPDIR does not exist", "8 descriptors", "8 MB more of addresses",
     "clock jumps by 200 years",
 )  # fmt: skip

@@ -52,7 +52,7 @@ def break_pipe(number: int) -> None:
     os.dup2(writing, number)
 
 
-def become_nobody(n_processes: int = 0) -> None:
+def give_up_root(n_processes: int = 0) -> None:
     """Become a user without a name; 0 is any number of processes."""
     if n_processes:
         limit("NPROC", n_processes)

@@ -28,7 +28,7 @@ class Fault(NamedTuple):
     is_fresh: bool = False
     """Whether Python's own beginning is part of it."""
     is_deaf: bool = False
-    """Whether messages reach nobody."""
+    """Whether messages are lost."""
 
 
 def _disk(
@@ -90,7 +90,7 @@ def _all(*changes: Change) -> Change:
     return lambda around: [change(around) for change in changes]
 
 
-def _given_to_nobody(around: Surroundings) -> None:
+def _given_away(around: Surroundings) -> None:
     for folder in (around.work, around.home, around.tmp):
         for path in (folder, *folder.rglob("*")):
             shutil.chown(path, NOBODY, NOBODY)
@@ -162,7 +162,7 @@ def _link(target: str) -> Change:
 _CALLS = "openat,write,pwrite64,writev,fsync,ftruncate,rename,renameat,mkdir,unlink,newfstatat"
 _WRITES = "write,pwrite64,writev,ftruncate,fallocate"
 _NO_UTF8 = _variables(LANG="C", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
-_NOBODY = _all(_given_to_nobody, _first("become_nobody"))
+_UNPRIVILEGED = _all(_given_away, _first("give_up_root"))
 
 FAULTS = (
     Fault("full disk", _disk("work", free=0), needs="mount"),
@@ -192,12 +192,12 @@ FAULTS = (
     Fault("input: /dev/null", _link("/dev/null")),
     Fault("input: memory of a process", _link("/proc/self/mem")),
     Fault("input: name of 255 bytes", _instead(Path.touch, "n" * 255)),
-    Fault("input: name that is no text", _instead(Path.touch, os.fsdecode(b"odd\xff\xfe\n\x1b["))),
+    Fault("input: name that is not text", _instead(Path.touch, os.fsdecode(b"odd\xff\xfe\n\x1b["))),
     Fault("no HOME", _variables(HOME=None)),
-    Fault("HOME is no folder", _variables(HOME="/dev/null")),
+    Fault("HOME is not a folder", _variables(HOME="/dev/null")),
     Fault("HOME does not exist", _variables(HOME="/nonexistent/home")),
-    Fault("home of another user", _all(_NOBODY, _foreign_home)),
-    Fault("user without name and HOME", _all(_NOBODY, _variables(HOME=None))),
+    Fault("home of another user", _all(_UNPRIVILEGED, _foreign_home)),
+    Fault("user without name and HOME", _all(_UNPRIVILEGED, _variables(HOME=None))),
     Fault("TMPDIR does not exist", _variables(TMPDIR="/nonexistent/tmp")),
     Fault("working folder removed", _elsewhere, is_fresh=True),
     Fault("LC_ALL=POSIX", _variables(LC_ALL="POSIX"), is_fresh=True),
@@ -224,7 +224,7 @@ FAULTS = (
     Fault("350 MB of addresses", _first("limit", "AS", 350 << 20), is_fresh=True),
     Fault("8 MB more of addresses", _first("limit_addresses", 8 << 20)),
     Fault("60 MB more of addresses", _first("limit_addresses", 60 << 20)),
-    Fault("no more processes, threads", _all(_given_to_nobody, _first("become_nobody", 1))),
+    Fault("no more processes, threads", _all(_given_away, _first("give_up_root", 1))),
     Fault("clock jumps by an hour", at="0:clock:3600"),
     Fault("clock jumps back a day", at="0:clock:-86400"),
     Fault("clock jumps by 200 years", at="0:clock:6.3e9"),

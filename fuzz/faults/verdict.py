@@ -43,7 +43,7 @@ def wrong(
         done: What it has done.
         whole: The files of an undisturbed run.
         signal_: Signal that it got; 0 if it got none.
-        is_deaf: Whether its messages reached nobody.
+        is_deaf: Whether its messages are lost.
         has_files: Whether its folder was not taken away.
         is_other: Whether its input was changed, so that the answer is another one.
     """

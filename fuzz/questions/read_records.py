@@ -1,4 +1,4 @@
-"""Small files that tfprof has written itself, which anyone may have changed since."""
+"""Small files that tfprof has written itself, which others may have changed since."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tfprof.remote.hangs.stacks import py_spy_stacks
 
 
 def _in_folder(name: str, ask: Callable[[Path], object]) -> Callable[[bytes], None]:
-    """The content as a file of this name in a folder, which is asked about."""
+    """The content as a file of this name in a folder."""
 
     def asked(data: bytes) -> None:
         path = Path.cwd() / "folder" / name

@@ -122,7 +122,7 @@ def test_links_that_lead_to_each_other(call, capture, tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="no pipes with names")
 @pytest.mark.parametrize("words", [["slice", "-o", "out"], ["history", "new.duckdb", "--add"]])
-def test_what_is_read_twice_is_no_pipe(call, tmp_path, monkeypatch, words):
+def test_what_is_read_twice_cannot_be_a_pipe(call, tmp_path, monkeypatch, words):
     pytest.importorskip("duckdb")
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe.xplane.pb")

@@ -64,7 +64,7 @@ def test_links_and_modes_stay(tmp_path):
     assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_place_that_is_no_folder(tmp_path):
+def test_a_place_that_is_not_a_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
         write(tmp_path / "file" / "run")

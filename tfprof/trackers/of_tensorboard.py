@@ -95,7 +95,7 @@ def scalar_events(values: Mapping[str, float], step: int, seconds: float) -> byt
 
 def _single(value: float) -> bytes:
     with np.errstate(over="ignore"):
-        return np.float32(value).astype("<f4").tobytes()
+        return bytes(np.float32(value).astype("<f4").tobytes())
 
 
 def _file_name() -> str:

@@ -72,6 +72,6 @@ def test_another_process_matches_alike(pattern: str, names: list[str], method: s
 @pytest.mark.parametrize(
     "text", ["(", "(" * 5000, "a{99999999999999}", "[[a]b]", "(?P<n>a)(?P<n>b)"]
 )
-def test_texts_that_are_no_regular_expression(text):
+def test_texts_that_are_not_regular_expressions(text):
     with pytest.raises(UsageError, match="is not a regular expression"):
         compiled(text)
