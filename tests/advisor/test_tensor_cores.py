@@ -38,6 +38,17 @@ def test_a_float32_product_whose_sizes_fit():
     assert finding.gain.amount == pytest.approx(200)
 
 
+def test_an_input_without_channels_has_unknown_sizes():
+    gradient = op("mm", "Conv2DBackpropFilter", "a", "s", "g", data_format="NCHW")
+    nodes = [
+        source("a", [8]),
+        source("s", [4]),
+        source("g", [8, 8, 4, 4]),
+        typed(gradient, FLOAT32),
+    ]
+    assert found(check_tensor_cores, nodes, step(300, 700)) == []
+
+
 def test_products_without_a_kernel_do_not_count():
     idle = typed(op("idle", "MatMul", "a", "b", transpose_a=False), FLOAT32)
     finding = the_finding(check_tensor_cores, [*matmul(64, 16, 8), idle], step(300, 700))

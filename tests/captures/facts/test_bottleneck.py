@@ -294,6 +294,8 @@ def test_other_levels(amount, level):
 def test_unexplained_time_is_reported_once():
     found = judged({OTHER: 300})
     assert (found.kind, found.all_other) == ("unknown", NONE)
+    assert judged({OTHER: 150}).all_other == NONE
+    assert judged({OTHER: 149}).all_other.level == "moderate"
 
 
 def test_with_tf_data_many_launches_hint_at_the_cpus():
