@@ -61,7 +61,9 @@ def _depends_on_constants(context: CheckContext) -> BoolArray:
     """Ops whose data inputs all come from constants, through stateless ops, shape (n ops,)."""
     ops = context.profile.ops
     strings = context.facts.strings
-    stateless = np.array([not _NOT_A_FUNCTION_OF_ITS_INPUTS.search(text) for text in strings])
+    stateless = np.array(
+        [not _NOT_A_FUNCTION_OF_ITS_INPUTS.search(text) for text in strings], np.bool_
+    )
     type_ids = context.facts.type_ids
     producers = ops.input_rows()
     is_data = ops.input_ports >= 0
