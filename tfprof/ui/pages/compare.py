@@ -163,13 +163,13 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         own, other = mine[each["id"]], theirs[each["id"]]
         if each["id"] in mixed:
             sides = [a for a, _ in pairs], [b for _, b in pairs]
-            for name, values, rows in zip(names, (own, other), sides, strict=True):
+            for name, given, rows in zip(names, (own, other), sides, strict=True):
                 label = f"{each['label']}: {name}"
                 kept = _without(each, "adds", "shade")
                 columns.append(
                     {**kept, "type": "string", "id": f"{each['id']}:{name}", "label": label}
                 )
-                cells.append(column([_shown(values, row) for row in rows]))
+                cells.append(column([_shown(given, row) for row in rows]))
             continue
         if each["id"] not in numbers:
             columns.append(each)
