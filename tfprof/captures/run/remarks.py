@@ -151,7 +151,7 @@ def _recorded(kind: Literal["error", "warning"], texts: Sequence[str]) -> Iterat
         yield Lack(f"recorded {kind}s", kind, shortened(text), remedy=remedy, is_quoted=True)
     if n_more := len(distinct[_MOST_RECORDED:]):
         what = f"the profiler recorded {plural(n_more, f'more {kind}')}; the file holds them all"
-        yield Lack(f"recorded {kind}s", kind, what)
+        yield Lack(f"more recorded {kind}s", kind, what)
 
 
 def _unlikely(space: XSpace) -> Iterator[Lack]:
