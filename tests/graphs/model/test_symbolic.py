@@ -149,7 +149,7 @@ def test_total_is_the_sum(numbers):
     assert math.prod(numbers[:3]) == math.prod(reversed(numbers[:3]))
 
 
-def test_functions_are_not_nested_until_nobody_can_read_them():
+def test_functions_are_not_nested_beyond_what_can_be_read():
     """Each contains the text of those before it: the text of a chain grows with its square."""
     size = H
     with pytest.raises(OverflowError, match="nested too deep"):

@@ -172,9 +172,7 @@ class _Builder:
             self._n["as_counters"] += int(of_shown.sum()) - n_left_out
         self._sources.append((trace, places))
 
-    def _add_recorded(
-        self, trace: HostTrace, track: Track, steps: _Steps
-    ) -> Int64Array | None:
+    def _add_recorded(self, trace: HostTrace, track: Track, steps: _Steps) -> Int64Array | None:
         """Add a recorded line; returns its events in the timeline, or None if it keeps all."""
         timeline, since = trace.tracks.timeline, trace.since_ps
         whole = timeline.events_of(track.line)

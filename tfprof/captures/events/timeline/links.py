@@ -263,7 +263,10 @@ def _with_parent(found: Int64Array, children: Int64Array) -> tuple[Int64Array, I
 
 
 def _latest(
-    timeline: Timeline, parents: Int64Array, above: Int64Array, children: Int64Array,
+    timeline: Timeline,
+    parents: Int64Array,
+    above: Int64Array,
+    children: Int64Array,
     below: Int64Array,
 ) -> Int64Array:
     """``latest_match`` for children that have parents, by the numbers of their keys."""
