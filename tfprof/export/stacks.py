@@ -46,15 +46,19 @@ def stacks_of_trace(model: TraceModel, run: str = "") -> Stacks:
     frames = [StackFrame(name) for name in model.names]
     parts: list[tuple[Int64Array, Int64Array, Int64Array, Int64Array, int]] = []
     step_numbers: dict[str, int] = {}
+    texts: Sequence[str] = ()
+    own = np.array([-1])
     for track in model.tracks:
         if track.is_derived or not len(track):
             continue
         top = tree.node(-1, StackFrame(model.processes[track.process]))
         thread = tree.node(top, StackFrame(track.name))
         steps = track.steps(np.arange(len(track)))
-        own = [step_numbers.setdefault(text, len(step_numbers)) for text in steps.texts]
-        numbers = np.array([*own, -1], np.int64)[steps.places]  # -1 is the last one
-        parts.append((*_of_track(track, tree, thread, frames, numbers), track.process))
+        if steps.texts is not texts:  # all tracks of a host share theirs
+            texts = steps.texts
+            numbers = [step_numbers.setdefault(text, len(step_numbers)) for text in texts]
+            own = np.array([*numbers, -1], np.int64)  # -1 is the last one
+        parts.append((*_of_track(track, tree, thread, frames, own[steps.places]), track.process))
     columns = [np.concatenate([part[at] for part in parts] or [_NONE]) for at in range(4)]
     nodes, of_step, counts, times = columns
     process = np.repeat([part[4] for part in parts], [len(part[0]) for part in parts])

@@ -1,6 +1,7 @@
 """Links between events of different threads and devices."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +82,29 @@ def test_the_last_executor_of_a_step_leads_to_its_input_op():
     links = find_links(timeline)
     assert links.sources.tolist() == [1, 2]
     assert links.targets.tolist() == [3, 4]
+
+
+EXECUTORS = (
+    line(event("ExecutorState::Process", 10, 9, id=3, iter_num=0, mark=0), id=1),
+    line(event("ExecutorState::Process", 14, 9, id=3, iter_num=0, mark=4), id=2),
+    line(event("ExecutorState::Process", 14, 5, id=3, iter_num=0, mark=5), id=3),
+    line(event("ExecutorState::Process", 14, 5, id=3, iter_num=0, mark=6), id=4),
+    line(event("ExecutorState::Process", 18, 5, id=3, iter_num=0, mark=8), id=5),
+    line(event("ExecutorState::Process", 0, 1, id=9, iter_num=0, mark=9), id=6),
+)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (2, 0, 5, 4, 3, 1)])
+@pytest.mark.parametrize(("start", "mark"), [(9, 0), (10, 0), (13, 0), (14, 6), (17, 6), (18, 8)])
+def test_the_executor_that_began_last_leads_to_its_input_op(order, start, mark):
+    """In any order of threads; of equal starts the shortest, then the highest thread."""
+    consumer = event("IteratorGetNextOp::DoCompute", start, 1, id=3, iter_num=0)
+    threads = [*(EXECUTORS[place] for place in order), line(consumer, id=7)]
+    timeline, regions = with_regions(timeline_of(xspace(host(*threads))))
+    links = find_links(timeline, regions)
+    source = dict(zip(links.targets.tolist(), links.sources.tolist(), strict=True))
+    (target,) = np.flatnonzero(timeline.named("IteratorGetNextOp::DoCompute".__eq__)).tolist()
+    assert timeline.stat("mark").at(np.array([source[target]])).tolist() == [mark]
 
 
 def test_launches_lead_to_kernels_by_correlation():

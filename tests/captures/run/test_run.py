@@ -163,6 +163,18 @@ def test_messages_of_the_profiler_are_passed_on_once():
     ]  # fmt: skip
 
 
+def test_few_messages_of_the_profiler_are_passed_on_however_many_there_are():
+    """A worker's file may hold any number of them, of any length; ``capture.json`` repeats them."""
+    errors = ["x" * 100_000, *(f"error {number}" for number in range(99_999))]
+    run = opened(xspace(host(line(event("a", 0))), errors=errors, warnings=["slow"]))
+    found = [message for _, _, message in messages(run)]
+    assert found[0] == "x" * 4000 + "… (100,000 letters)"
+    assert found[1:20] == errors[1:20]
+    assert found[20:] == [
+        "the profiler recorded 99,980 more errors; the file holds them all", "slow",
+    ]  # fmt: skip
+
+
 def test_dropped_events_have_a_note():
     run = opened(xspace(host(line(event("a", 0)), stats={"dropped_traces": 12345})))
     assert [note.message[:37] for note in run.notes] == ["the profiler dropped 12,345 events: t"]

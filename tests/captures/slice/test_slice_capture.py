@@ -135,6 +135,19 @@ def test_a_damaged_capture_is_not_cut(tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
+def test_a_copy_has_no_steps_of_its_own(tmp_path):
+    """Tools leave out a file with the bytes of another one."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.xplane.pb").write_bytes(three_steps().SerializeToString())
+    with pytest.raises(UsageError, match=r"b.xplane.pb: has the same bytes as a.xplane.pb"):
+        slice_capture(folder, tmp_path / "out", SliceChoice(steps=(4, 4)))
+    assert not (tmp_path / "out").exists()
+    made = slice_capture(folder, tmp_path / "out", SliceChoice(steps=(4, 4), hosts="a"))
+    assert [one.host for one in made.hosts] == ["a"]
+
+
 def test_never_onto_the_capture_or_over_files(tmp_path):
     source = written(three_steps(), tmp_path)
     with pytest.raises(UsageError, match="is the capture itself"):

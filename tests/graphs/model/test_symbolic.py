@@ -147,3 +147,14 @@ def test_equal_numbers_have_equal_hashes_and_texts(left, right):
 def test_total_is_the_sum(numbers):
     assert total(numbers) == sum(numbers)
     assert math.prod(numbers[:3]) == math.prod(reversed(numbers[:3]))
+
+
+def test_functions_are_not_nested_beyond_what_can_be_read():
+    """Each contains the text of those before it: the text of a chain grows with its square."""
+    size = H
+    with pytest.raises(OverflowError, match="nested too deep"):
+        for _ in range(1000):
+            size = floor_div(size - 3, 2)
+    assert 900 < len(str(size)) <= 1000
+    with pytest.raises(OverflowError, match="nested too deep"):
+        maximum(size, Symbolic.named(100 * "h"))

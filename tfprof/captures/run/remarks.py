@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tfprof.captures.events.timeline.clocks import time_axis
 from tfprof.captures.events.timeline.names import is_known_plane
@@ -12,7 +13,11 @@ from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.run.recorded_levels import DEVICE_LEVEL, HOST_LEVEL, recorded_levels
 from tfprof.captures.run.result import Note, Severity, listed
 from tfprof.core.text import how_to_capture
-from tfprof.core.text.wording import plural, sentence
+from tfprof.core.text.wording import plural, sentence, shortened
+
+_MOST_RECORDED = 20
+"""Errors and warnings of the profiler itself that are shown: a damaged or hostile worker's file may
+hold any number, and each answer and ``capture.json`` repeats them."""
 
 _DROPPED = "dropped_traces"
 _NO_GRAPHS = "WARNING: CommandBuffer disabled when profiling"
@@ -57,10 +62,8 @@ def remarks(space: XSpace) -> Iterator[Lack]:
 
     This counts nothing, so it hardly delays opening a capture.
     """
-    for text in dict.fromkeys(space.errors):
-        yield _recorded("recorded errors", "error", text)
-    for text in dict.fromkeys(space.warnings):
-        yield _recorded("recorded warnings", "warning", text)
+    yield from _recorded("error", space.errors)
+    yield from _recorded("warning", space.warnings)
     for notice in space.notices:
         yield Lack("damage", "warning", notice.text)
     lost = n_dropped(space)
@@ -140,10 +143,15 @@ def why_without_cupti(space: XSpace) -> str:
     return ""
 
 
-def _recorded(name: str, severity: Severity, text: str) -> Lack:
-    """An error or warning that the profiler itself recorded."""
-    remedy = ON_THAT_MACHINE if "cupti" in text.lower() else ""
-    return Lack(name, severity, text, remedy=remedy, is_quoted=True)
+def _recorded(kind: Literal["error", "warning"], texts: Sequence[str]) -> Iterator[Lack]:
+    """Errors or warnings that the profiler itself recorded: the first of them, each once."""
+    distinct = list(dict.fromkeys(texts))
+    for text in distinct[:_MOST_RECORDED]:
+        remedy = ON_THAT_MACHINE if "cupti" in text.lower() else ""
+        yield Lack(f"recorded {kind}s", kind, shortened(text), remedy=remedy, is_quoted=True)
+    if n_more := len(distinct[_MOST_RECORDED:]):
+        what = f"the profiler recorded {plural(n_more, f'more {kind}')}; the file holds them all"
+        yield Lack(f"more recorded {kind}s", kind, what)
 
 
 def _unlikely(space: XSpace) -> Iterator[Lack]:

@@ -31,6 +31,7 @@ from tfprof.captures.model.xspace import (
 )
 from tfprof.captures.model.xspace_stats import StatValue
 from tfprof.captures.read.xspace import MAX_PLANES, read_plane
+from tfprof.captures.run.missing_hosts import without_copies
 from tfprof.captures.run.run import Run, open_run
 from tfprof.captures.slice.choice import SliceChoice
 from tfprof.captures.slice.plane_cut import cut_plane
@@ -39,7 +40,7 @@ from tfprof.captures.slice.step_events import StepEvents, events_of_steps
 from tfprof.core.columns.columns import BoolArray
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.walk import LENGTH_DELIMITED, WireError, walk
-from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
+from tfprof.errors import EmptyProfileError, MalformedProfileError, TfprofError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import FileParts, file_parts, is_folder, opened, refuse_pipe, write_file
@@ -136,9 +137,7 @@ def slice_capture(
         written: list[HostSlice] = []
         for place, path, (host, file) in zip(places, paths, chosen, strict=True):
             if choice.steps is not None and host not in of_steps:
-                raise MalformedProfileError(
-                    f"{file}: cannot be read, so none of its steps is known"
-                )
+                raise _without_steps(file, files)
             one = _write(place, host, file, choice, of_steps.pop(host, None), overwrite)
             written.append(replace(one, path=path))
         n_events, n_whole = (
@@ -150,6 +149,19 @@ def slice_capture(
                 "capture has"
             )
     return CaptureSlice(tuple(written), titles)
+
+
+def _without_steps(
+    file: str | os.PathLike[str], files: Sequence[str | os.PathLike[str]]
+) -> TfprofError:
+    """Why no step is known of a file that was chosen: tools leave it out."""
+    for copy in without_copies(files)[1]:
+        if copy.path == Path(file):
+            return UsageError(
+                f"{file}: has the same bytes as {copy.first_path.name}, so it is a copy, and no "
+                "host of its own; remove it, or choose the other hosts with hosts="
+            )
+    return MalformedProfileError(f"{file}: cannot be read, so none of its steps is known")
 
 
 @contextmanager

@@ -160,7 +160,7 @@ class EventArgs:
             Texts(self._eager[events], self._eager_texts),
         ]
         if len(self._begins):
-            at = np.searchsorted(self._begins, events).clip(max=len(self._begins) - 1)
+            at = np.minimum(np.searchsorted(self._begins, events), len(self._begins) - 1)
             is_begin = self._begins[at] == events
             if is_begin.any():
                 columns.append(Texts(np.where(is_begin, at, -1).astype(np.int32), self._step_names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,6 +55,38 @@ class _Names:
     @property
     def all(self) -> list[str]:
         return list(self._numbers)
+
+
+class _Steps(NamedTuple):
+    """The steps of a host, in tables that all of its threads share.
+
+    Attributes:
+        numbers: Groups with a name, ascending, shape (n,).
+        names: Their names.
+        begins: Events with the name of a step, ascending.
+    """
+
+    numbers: Int64Array
+    names: Sequence[str]
+    begins: Int64Array
+
+    @classmethod
+    def of(cls, groups: Groups) -> _Steps:
+        numbers, begins = (np.array(sorted(one), np.int64)
+                           for one in (groups.names, groups.step_names))  # fmt: skip
+        return cls(numbers, [groups.names[number] for number in numbers.tolist()], begins)
+
+    def coded(self, numbers: Int64Array) -> Coded:
+        """Names of steps; a number without a name stands for no step."""
+        if not len(self.numbers):
+            return Coded(np.full(len(numbers), -1), [])
+        at = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return Coded(np.where(self.numbers[at] == numbers, at, -1), self.names)
+
+    def begins_in(self, events: slice) -> Int64Array:
+        """Those of a line."""
+        first, last = np.searchsorted(self.begins, (events.start, events.stop)).tolist()
+        return self.begins[first:last]
 
 
 class _Builder:
@@ -110,13 +143,14 @@ class _Builder:
         for track in tracks.tracks:
             by_pid[track.pid].append(track)
         places: list[tuple[Track, int, Int64Array | None]] = []
+        steps = _Steps.of(trace.groups)
         for pid in tracks.processes:
             self._processes[pid] = len(self._process_names)
             self._process_names.append(tracks.processes[pid])
             self._hosts.append(trace.host.name)
             for track in sorted(by_pid[pid], key=lambda each: each.order):
                 if track.derived is not None:
-                    self._add_derived(trace, track)
+                    self._add_derived(trace, track, steps)
                 elif track.is_counters:
                     counter = line_counter(trace, track, self._processes[pid])
                     self._counters.append(counter)
@@ -126,7 +160,8 @@ class _Builder:
                 elif len(self._tracks) >= _MOST_TRACKS:
                     self._n_beyond += n_events
                 else:
-                    places.append((track, len(self._tracks), self._add_recorded(trace, track)))
+                    number = len(self._tracks)
+                    places.append((track, number, self._add_recorded(trace, track, steps)))
         hidden = tracks.is_hidden
         if hidden.any():
             counters, n_left_out = memory_counters(trace, self._processes)
@@ -137,7 +172,7 @@ class _Builder:
             self._n["as_counters"] += int(of_shown.sum()) - n_left_out
         self._sources.append((trace, places))
 
-    def _add_recorded(self, trace: HostTrace, track: Track) -> Int64Array | None:
+    def _add_recorded(self, trace: HostTrace, track: Track, steps: _Steps) -> Int64Array | None:
         """Add a recorded line; returns its events in the timeline, or None if it keeps all."""
         timeline, since = trace.tracks.timeline, trace.since_ps
         whole = timeline.events_of(track.line)
@@ -152,13 +187,10 @@ class _Builder:
             return first + places if own is None else own[places]
 
         renamed = {}
-        for event in sorted(groups.step_names):
-            if whole.start <= event < whole.stop and not trace.tracks.is_hidden[event]:
+        for event in steps.begins_in(whole).tolist():
+            if not trace.tracks.is_hidden[event]:
                 place = event - first if own is None else int(np.searchsorted(own, event))
                 renamed[place] = self._names.number(groups.step_names[event])
-
-        def steps(places: Int64Array) -> Coded:
-            return _steps_by_number(groups, groups.of_event[events_at(places)])
 
         names, long_names = self._kinds(trace)
         made = TraceTrack(
@@ -166,12 +198,13 @@ class _Builder:
             timeline.starts_ps[chosen], timeline.durations_ps[chosen], timeline.kinds[chosen],
             names,
             lambda places: trace.arguments(track, events_at(places)),
-            since, renamed, steps=steps, long_name_ids=long_names,
+            since, renamed, long_name_ids=long_names,
+            steps=lambda places: steps.coded(groups.of_event[events_at(places)]),
             events=range(whole.start, whole.stop) if own is None else own,
         )  # fmt: skip
         self._tracks.append(made)
         added = timeline.sources.added
-        n_added = int(np.isin(added, np.arange(whole.start, whole.stop)).sum()) if len(added) else 0
+        n_added = int(np.diff(np.searchsorted(added, (whole.start, whole.stop)))[0])
         self._n["as_slices"] += len(made) - n_added
         self._n["derived"] += n_added
         return own
@@ -189,7 +222,7 @@ class _Builder:
         shown = [short or name for name, short in zip(names, display_names, strict=True)]
         return self._names.numbers(shown), self._long_names.numbers(names)
 
-    def _add_derived(self, trace: HostTrace, track: Track) -> None:
+    def _add_derived(self, trace: HostTrace, track: Track, steps: _Steps) -> None:
         line, groups = track.derived, trace.groups
         assert line is not None
         if not len(line):
@@ -209,7 +242,7 @@ class _Builder:
                 starts, durations, kinds, names,
                 lambda places: trace.arguments(track, order[places]),
                 trace.since_ps, is_derived=True, long_name_ids=long_names,
-                steps=lambda places: _steps_by_number(groups, line.groups[order[places]]),
+                steps=lambda places: steps.coded(line.groups[order[places]]),
             )
         )  # fmt: skip
         self._n["derived"] += len(line)
@@ -220,16 +253,6 @@ class _Builder:
                  for trace, places in self._sources]  # fmt: skip
         columns = zip(*parts, strict=True) if parts else [[no_rows()] for _ in range(4)]
         return Flows(*(np.concatenate(column) for column in columns))
-
-
-def _steps_by_number(groups: Groups, numbers: Int64Array) -> Coded:
-    """Names of steps; a number without a name stands for no step."""
-    shown = np.array(sorted(groups.names), np.int64)
-    if not len(shown):
-        return Coded(np.full(len(numbers), -1), [])
-    at = np.searchsorted(shown, numbers).clip(max=len(shown) - 1)
-    names = [groups.names[number] for number in shown.tolist()]
-    return Coded(np.where(shown[at] == numbers, at, -1), names)
 
 
 def _name_of(track: Track) -> str:

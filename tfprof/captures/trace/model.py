@@ -158,7 +158,7 @@ class TraceTrack:
         """Return the number of the name of some slices, in the shape of ``places``."""
         numbers: Int64Array = self.name_ids[self.kinds[places]]
         if len(self._renamed):
-            at = np.searchsorted(self._renamed, places).clip(max=len(self._renamed) - 1)
+            at = np.minimum(np.searchsorted(self._renamed, places), len(self._renamed) - 1)
             numbers = np.where(self._renamed[at] == places, self._new_names[at], numbers)
         return numbers
 

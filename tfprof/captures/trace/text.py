@@ -172,7 +172,7 @@ class HostTrace:
         self._is_named[numbers] = True
         begins = self._begins
         if len(begins):
-            at = np.searchsorted(begins, events).clip(max=len(begins) - 1)
+            at = np.minimum(np.searchsorted(begins, events), len(begins) - 1)
             numbers = np.where(begins[at] == events, at + len(timeline.names), numbers)
         return Texts(numbers.astype(np.int32), names)
 

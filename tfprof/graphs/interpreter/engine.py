@@ -43,7 +43,7 @@ from tfprof.graphs.model.node_table import Kind
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Program
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
-from tfprof.graphs.shapes.infer import MISFITS, infer
+from tfprof.graphs.shapes.infer import MISFITS, infer, why_too_long
 
 Walk = Generator[Request, Analysis, Analysis]
 """A walk through a body: yields requests for the functions it calls, returns its own analysis."""
@@ -346,6 +346,8 @@ def _counted(op: OpCall, formula: Formula) -> Verdict:
     try:
         cost = formula.cost(op)
     except UnknownError as error:
+        reason = why_too_long(op) or str(error)
+    except OverflowError as error:
         reason = str(error)
     except MISFITS as error:
         reason = f"its inputs do not fit the formula ({type(error).__name__}: {error})"

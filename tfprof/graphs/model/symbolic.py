@@ -27,6 +27,11 @@ _MOST_PRODUCTS = 4096
 """Products of longer numbers are refused: they are unreadable, and grow exponentially."""
 
 
+_MOST_NESTED = 1000
+"""Characters of an unknown that is a function of others. Each layer of a chain of strided windows
+has the text of all before it in its own."""
+
+
 _MOST_SHOWN_TERMS = 40
 _MOST_SHOWN = 1000
 """Terms and characters of a number that are shown. The text of 20 kB of a graph may have as many,
@@ -343,6 +348,8 @@ def _operand(number: Number) -> str:
 
 
 def _applied(function: str, key: str, a: Number, b: Number) -> Symbolic:
+    if len(key) > _MOST_NESTED:
+        raise OverflowError("a number that depends on unknown sizes is nested too deep")
     return Symbolic({((_Atom(key, function, (a, b)), 1),): 1})
 
 

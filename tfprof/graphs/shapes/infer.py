@@ -49,6 +49,17 @@ def infer(
     )
 
 
+def why_too_long(op: OpCall) -> str:
+    """Why a shape has no number although all that it follows from is known; empty if it has."""
+    try:
+        tuple(SHAPES[op.type](op) if op.type in SHAPES else ())
+    except OverflowError as error:
+        return str(error)
+    except (UnknownError, *MISFITS):
+        pass
+    return ""
+
+
 def _is_impossible(shape: PartialShape) -> bool:
     """Whether a dimension is negative: the graph contradicts itself."""
     return shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape)

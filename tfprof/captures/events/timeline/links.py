@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -88,11 +88,13 @@ def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
     Args:
         timeline: The events.
         regions: Regions of thread pools, to link to the events that scheduled them, as calls of
-            a driver to their ops; None: as the reference, which links neither.
+            a driver to their ops; None: as the reference, which links neither, and takes the last
+            of several events in the file.
     """
+    match = last_match if regions is None else partial(latest_match, timeline)
     pairs = [
-        _executor_to_input(timeline),
-        _launch_to_kernel(timeline),
+        match(*_executor_to_input(timeline)),
+        match(*_launch_to_kernel(timeline)),
         _producers_to_consumers(timeline, regions),
         *_legacy(timeline),
         *([] if regions is None else [calls_of_ops(timeline)]),
@@ -100,17 +102,16 @@ def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
     return joined(pairs, len(timeline))
 
 
-def _executor_to_input(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+def _executor_to_input(timeline: Timeline) -> tuple[Keyed, Keyed]:
     """The executor's event of a step leads to the input op of the step."""
     stats = (timeline.stat("id"), timeline.stat("iter_num"))
     executors = _keys(stats, timeline.named(EXECUTOR.__eq__))
-    inputs = _keys(stats, timeline.named(GET_NEXT.__contains__))
-    return last_match(executors, inputs)
+    return executors, _keys(stats, timeline.named(GET_NEXT.__contains__))
 
 
-def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
+def _launch_to_kernel(timeline: Timeline) -> tuple[Keyed, Keyed]:
     stat = timeline.stat("correlation_id")
-    return last_match(_keys((stat,), timeline.on_host), _keys((stat,), timeline.on_device))
+    return _keys((stat,), timeline.on_host), _keys((stat,), timeline.on_device)
 
 
 def loop_bodies(timeline: Timeline, parents: IntArray) -> tuple[Int64Array, Int64Array]:
@@ -132,7 +133,7 @@ def loop_bodies(timeline: Timeline, parents: IntArray) -> tuple[Int64Array, Int6
     is_run = np.zeros(len(timeline), np.bool_)
     is_run[runs] = True
     ids = (timeline.stat("id"),)
-    return last_match(_keys(ids, is_run), _keys(ids, timeline.named(EXECUTOR.__eq__)))
+    return latest_match(timeline, _keys(ids, is_run), _keys(ids, timeline.named(EXECUTOR.__eq__)))
 
 
 def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
@@ -227,12 +228,56 @@ def _numbered(*sides: Keyed) -> tuple[list[IntArray], int]:
 
 
 def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
-    """For each child the last parent of the same key."""
+    """For each child the last parent of the same key, in the order of the file."""
     (above, below), size = _numbered(parents, children)
+    return _with_parent(_last(parents[0], above, size)[below], children[0])
+
+
+def latest_match(
+    timeline: Timeline, parents: Keyed, children: Keyed
+) -> tuple[Int64Array, Int64Array]:
+    """For each child the parent of the same key that began last before it, or else the first.
+
+    Of parents that begin together, it is the shortest, then that of the line with the highest id.
+    """
+    (above, below), size = _numbered(parents, children)
+    found = _last(parents[0], above, size)[below]
+    is_shared = np.bincount(above, minlength=size) > 1
+    rivals, choosers = np.flatnonzero(is_shared[above]), np.flatnonzero(is_shared[below])
+    if len(choosers):
+        one = parents[0][rivals], above[rivals].astype(np.int64)
+        other = children[0][choosers], below[choosers].astype(np.int64)
+        found[choosers] = _latest(timeline, *one, *other)
+    return _with_parent(found, children[0])
+
+
+def _last(parents: Int64Array, keys: IntArray, size: int) -> Int64Array:
+    """The last parent of each key, or -1."""
     last = np.full(size, -1, np.int64)
-    last[above] = parents[0]  # the last one stays
-    matches = last[below]
-    return matches[matches >= 0], children[0][matches >= 0]
+    last[keys] = parents  # the last one stays
+    return last
+
+
+def _with_parent(found: Int64Array, children: Int64Array) -> tuple[Int64Array, Int64Array]:
+    return found[found >= 0], children[found >= 0]
+
+
+def _latest(
+    timeline: Timeline,
+    parents: Int64Array,
+    above: Int64Array,
+    children: Int64Array,
+    below: Int64Array,
+) -> Int64Array:
+    """``latest_match`` for children that have parents, by the numbers of their keys."""
+    starts, ids = timeline.starts_ps, np.array([line.id for line in timeline.lines])
+    times = np.unique(starts[parents])
+    in_time = above * len(times) + np.searchsorted(times, starts[parents])
+    durations, ids = timeline.durations_ps[parents], ids[timeline.lines_of(parents)]
+    order = np.lexsort((ids, -durations, in_time))
+    in_time, first = in_time[order], below * len(times)
+    last = np.searchsorted(in_time, first + np.searchsorted(times, starts[children], "right")) - 1
+    return parents[order[np.maximum(last, np.searchsorted(in_time, first))]]
 
 
 class Matches(NamedTuple):

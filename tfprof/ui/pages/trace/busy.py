@@ -68,6 +68,6 @@ def _covered_before(starts: Int64Array, ends: Int64Array, times: Int64Array) -> 
     whole = np.concatenate([[0], np.cumsum(ends - starts)])
     n_begun = np.searchsorted(starts, times)
     last = n_begun - 1  # the stretch that has begun last; it may go on
-    over = np.where(n_begun > 0, (ends[last] - times).clip(min=0), 0)
+    over = np.where(n_begun > 0, np.maximum(ends[last] - times, 0), 0)
     covered: Int64Array = whole[n_begun] - over
     return covered

@@ -113,7 +113,9 @@ def _marks(model: TraceModel, most_bytes: float) -> tuple[int, bytes]:
             n_marks = n_slices if k == _EVERY else _count(model, marks_at(k))
             return bytes_each * n_marks <= most_bytes
 
-        return k + bisect_left(range(k, LEVELS), True, key=may_fit)
+        if may_fit(k):  # mostly so; finding more levels costs each lane at each of them
+            return k
+        return k + 1 + bisect_left(range(k + 1, LEVELS), True, key=may_fit)
 
     k = level_of(_EVERY, _LEAST_BYTES)
     while k < LEVELS:

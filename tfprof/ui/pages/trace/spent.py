@@ -60,7 +60,7 @@ def own_times(
     inner = np.flatnonzero(parents >= 0)
     inside = exact_sums(parents[inner], times[inner], len(places))
     # Slices that overlap only in part may together be longer than the one around them.
-    return times, (times - inside).clip(min=0)
+    return times, np.maximum(times - inside, 0)
 
 
 def times_within(track: TraceTrack, places: Int64Array, first_ps: int, last_ps: int) -> Int64Array:
@@ -68,7 +68,8 @@ def times_within(track: TraceTrack, places: Int64Array, first_ps: int, last_ps: 
     starts = track.starts[places] + track.shift_ps
     ends = starts + track.durations[places]
     times: Int64Array = np.minimum(ends, last_ps) - np.maximum(starts, first_ps)
-    return times.clip(min=0)
+    clipped: Int64Array = np.maximum(times, 0)  # for a few slices, clip takes three times as long
+    return clipped
 
 
 def recorded_tracks(model: TraceModel, tracks: Sequence[int]) -> Sequence[int]:
