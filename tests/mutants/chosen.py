@@ -1,7 +1,8 @@
 """The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
 
 _OF_FACTS = tuple(
-    f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "bottleneck", "slow_hosts")
+    f"tests/captures/facts/test_{name}.py"
+    for name in ("between_steps", "bottleneck", "slow_hosts", "step_claims")
 )
 _OF_HANGS = tuple(
     f"tests/remote/hangs/test_{name}.py"

@@ -8,7 +8,9 @@ import pytest
 from tests.captures.facts.test_between_steps import US, loop
 from tests.captures.facts.test_bottleneck import CALLS, COPY, OTHER, WAIT, judged, run_steps_of
 from tfprof.captures.events.steps.code_times import CodeTime
+from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.between_steps import Between
+from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.verdict import (
     Grounds,
     about_step_time,
@@ -125,14 +127,14 @@ def test_code_that_waits_is_not_named():
     assert "nothing was recorded there" in judged({OTHER: 600}, code=code).statement
 
 
-def steps_with_code(code_us):
+def steps_with_code(code_us, name="load"):
     """Four steps of a millisecond, in each of which Python runs so long without an op."""
     events = []
     for step in range(4):
         start = 1000 * step
         events += [
             event("train", start * US, 1000 * US, step_num=step, _r=1),
-            event("$train.py:7 load", start * US, code_us * US),
+            event(f"$train.py:7 {name}", start * US, code_us * US),
             event("a:MatMul", (start + code_us) * US, (1000 - code_us) * US),
         ]
     return opened(xspace(host(line(*events))))
@@ -143,6 +145,27 @@ def test_code_is_a_ground_where_a_share_of_the_time_is_unexplained():
     assert [(one.name, one.total_ps) for one in found.code] == [("train.py:7 load", 120 * 10**6)]
     assert found.uses_tf_data
     assert grounds_of(steps_with_code(29), uses_tf_data=False).code == []
+
+
+def test_time_in_code_that_waits_is_not_unexplained():
+    def share(name):
+        return unexplained_share(grounds_of(steps_with_code(200, name), uses_tf_data=False))
+
+    assert (share("load"), share("result")) == (0.2, 0.0)
+
+
+def test_compiling_is_named_from_three_percent_on():
+    assert judged({Spent.HOST_COMPILE: 29}).compilation.level == "no"
+    assert judged({Spent.HOST_COMPILE: 30}).compilation.level == "moderate"
+    assert (
+        "3.0% of the step time goes to tracing" in judged({Spent.HOST_COMPILE: 30}).compilation.text
+    )
+
+
+def test_the_scope_of_the_step_time():
+    [claim] = about_step_time(run_steps(steps_with_code(10)))
+    assert claim.scope == "4 steps of host 0 called train"
+    assert about_step_time(steps_ms((2, 0)))[0].scope == "1 step of host 0"
 
 
 def test_the_share_of_input_of_a_capture():
