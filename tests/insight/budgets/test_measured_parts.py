@@ -3,7 +3,7 @@
 import pytest
 
 import tfprof
-from tests.captures.tools.gpu_products import BF16, PERIOD_NS, PRODUCT, compiled, on_gpus
+from tests.captures.tools.gpu_products import BF16, PERIOD_NS, PRODUCT, compiled_twice
 from tests.insight.budgets.test_capture_metrics import at, call, marks, measured, one_host, worker
 from tests.insight.budgets.test_check import STEPS, limit, verdict
 from tests.insight.budgets.test_profile_metrics import NET, profile
@@ -63,13 +63,7 @@ def test_equal_allocations_add_up():
 
 def test_utilization_of_the_model_and_of_what_is_executed():
     """The compiler's copy computes the same product a second time."""
-    program = compiled()
-    instructions = program.hlo_module.computations[0].instructions
-    [first] = [one for one in instructions if one.name == "gemm"]
-    copy = instructions.add()
-    copy.CopyFrom(first)
-    copy.name, copy.id = "gemm.remat", 99
-    run = on_gpus(program, ("gemm", "gemm", "gemm.remat"))
+    run = compiled_twice()
     subject = Subject("run", lambda: tfprof.Profiler.from_xspace(run), run)
     of_model, of_all = (measure(subject, limit(">= 1 %", metric)) for metric in ("mfu", "hfu"))
     period_s = (2 * PERIOD_NS + 9000) / 3 / 1e9
