@@ -10,6 +10,7 @@ from tfprof.core.columns.intervals import Interval
 from tfprof.insight.budgets.key_figures import KeyFigure
 from tfprof.insight.history.answer import answer_of, changes_in_order, found_in
 from tfprof.insight.history.causes import causes_of, representatives
+from tfprof.insight.history.change_points import likely_places
 from tfprof.insight.history.changes import (
     Change,
     Expected,
@@ -209,6 +210,14 @@ def test_the_runs_around_a_change_of_noisy_numbers():
     assert (change.before, change.after) == pytest.approx((10.05, 12.05))
     assert change.relative == pytest.approx(2 / 10.05)
     assert change.low < change.relative < change.high
+
+
+def test_between_which_runs_an_uncertain_change_lies():
+    values = stepped(30, 20, 0.015)
+    [found] = history(values)
+    [change] = found.changes["step_time"]
+    assert (change.first, change.last) == likely_places(np.array(values), 0.95)
+    assert change.first < change.last
 
 
 def test_one_run_is_a_level_without_an_error():
