@@ -53,6 +53,7 @@ def test_a_step_without_a_mark_spans_its_work():
 
 def test_marks_of_several_threads_have_no_period():
     assert periods([(0, 10), (5, 15)]) == [(0, 10, 10), (5, 15, 15)]
+    assert periods([(0, 10), (5, 15)], [(2, 30), NO]) == [(0, 30, 30), (5, 15, 15)]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,45 @@ def test_numbers_tell_where_steps_are_missing(names, lost):
     numbers = [int(name.rpartition(" ")[2]) if " " in name else 0 for name in names]
     starts = np.cumsum(10 * np.maximum(np.diff([0, *numbers]), 1))  # enough time for all of them
     assert np.flatnonzero(lost_after(names, starts)).tolist() == lost
+
+
+def test_names_without_a_number_follow_nothing():
+    names = [f"train {n}" for n in range(3, 23)]
+    starts = 100 * np.arange(21)
+    assert not lost_after(["train x", *names], starts).any()
+    starts[10:] += 5_000
+    assert not lost_after([*names[:9], "train x", *names[9:]], starts).any()
+    assert not lost_after([*names[:9], f"train {10**18}", *names[9:]], starts).any()
+
+
+def test_missing_steps_take_half_of_the_usual_time_at_least():
+    """Ten are missing; steps take 100."""
+    names = [f"train {n}" for n in [*range(10), *range(20, 30)]]
+    for waited, is_lost in ((550, True), (549, False)):
+        starts = 100 * np.arange(20)
+        starts[10:] += waited - 100
+        assert lost_after(names, starts)[9] == is_lost
+
+
+def test_nine_of_ten_numbers_go_up_regularly():
+    names = [f"train {n}" for n in [*range(10), 14]]
+    assert lost_after(names, np.array([*range(0, 1000, 100), 1500])).tolist() == [
+        *[False] * 9, True, False,
+    ]  # fmt: skip
+    assert not lost_after(names[1:], np.array([*range(0, 900, 100), 1500])).any()
+
+
+def test_numbers_of_two_hosts_or_threads_come_twice():
+    names = [f"train {n}" for n in [*range(10), *range(15, 20)] for _ in range(2)]
+    starts = 100 * np.arange(30)
+    starts[20:] += 1_000
+    assert np.flatnonzero(lost_after(names, starts)).tolist() == [19]
+
+
+def test_other_ends_of_periods_never_cut_a_step():
+    found = account(np.array([3, 5]), np.array([(0, 10), (20, 30)]), np.array([NO, NO]))
+    assert found.until({3: 15, 5: 25}).end_ps.tolist() == [15, 30]
+    assert found.until({}).end_ps.tolist() == [20, 30]
 
 
 def test_numbers_that_jump_without_time_for_steps_are_the_programs():

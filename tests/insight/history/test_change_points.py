@@ -117,6 +117,20 @@ def test_where_nothing_differs_the_ends_are_likelier_than_the_middle():
     assert [likely_places(even, share) for share in (0.33, 0.5, 0.68)] == [(3, 3), (3, 5), (3, 5)]
 
 
+def test_likely_places_by_the_probability_of_each():
+    """Smith's formula, a place at a time: the sum of squares within to the power -(n - 2) / 2."""
+    values = np.array([0.0, 2, 0, 2, 0, 2, 1, 3, 1, 3, 1, 3])
+    odds = {}
+    for place in range(3, 10):
+        within = sum(((part - part.mean()) ** 2).sum() for part in np.split(values, [place]))
+        odds[place] = within**-5 / math.sqrt(place * (12 - place))
+    likeliest_first = sorted(odds, key=lambda place: -odds[place])
+    for n_kept in range(1, 6):
+        kept = likeliest_first[:n_kept]
+        share = sum(odds[place] for place in kept) / sum(odds.values())
+        assert likely_places(values, share - 1e-9) == (min(kept), max(kept))
+
+
 def test_outliers_are_drawn_towards_the_others():
     kept = without_outliers(np.array([10.0, 10.1, 9.9, 10.0, 99.0]))
     assert kept[:4].tolist() == [10.0, 10.1, 9.9, 10.0]
@@ -164,6 +178,15 @@ def test_neighbours_that_are_alike_are_correlated():
     assert _correlation(np.append(np.arange(999.0), np.zeros(3)), 999) == 0.95
     assert _correlation(np.array([0.0, 1, 0, 1, 0, 1]), 3) == 0.0
     assert _correlation(np.array([1.0] * 3 + [2.0] * 3), 3) == 0.0
+
+
+def test_what_chance_does_once_in_two_hundred_is_no_change():
+    """Of 12 runs in any order, one in 495 has the four last, and one has them first."""
+    noise = 0.1 * np.resize([1, -1, 2, -2, 0], 12)
+    chance, place = _test(np.repeat([0.0, 3.0], [8, 4]) + noise)
+    assert (chance, place) == (pytest.approx(0.0055, abs=0.002), 8)
+    assert list(_split(np.repeat([0.0, 3.0], [8, 4]) + noise, 0, 12)) == []
+    assert list(_split(np.repeat([0.0, 3.0], [6, 6]) + noise, 0, 12)) == [6]
 
 
 def test_each_part_of_a_stretch_is_divided_again():
