@@ -179,6 +179,25 @@ def test_events_between_steps_belong_to_the_period_before():
     assert periods_of(run.hosts[0]).is_between.sum() == 1
 
 
+def test_events_around_a_step_are_not_between_steps():
+    """One begins before the first step, one begins in a gap; both end in a gap after the step."""
+
+    def at(name, begin, end, **stats):
+        return event(name, begin * US, (end - begin) * US, **stats)
+
+    steps = [(5, 15), (30, 40), (60, 70)]
+    marks = [at("train", *span, step_num=n, _r=1) for n, span in enumerate(steps)]
+    ops = [at("a:MatMul", *span) for span in steps]
+    others = [at("$a.py:1 early", 0, 18), at("$a.py:2 own", 19, 24), at("$a.py:3 late", 26, 58),
+              at("$a.py:4 after", 71, 80), at("$a.py:5 in", 58, 60)]  # fmt: skip
+    own = opened(xspace(host(line(*marks, *ops, *others)))).hosts[0]
+    found = periods_of(own)
+    timeline = own.forest().timeline
+    names = [timeline.names[kind] for kind in timeline.kinds[found.is_between].tolist()]
+    assert names == ["$a.py:2 own", "$a.py:5 in"]
+    assert found.groups.of_event[found.is_between].tolist() == found.steps.groups[:2].tolist()
+
+
 def test_ops_between_steps_are_work_on_whatever_thread():
     """Ops of a called evaluation count; independent ops of other threads do not."""
     of_jax = {"hlo_op": "dot", "run_id": 7, "device_ordinal": 0}

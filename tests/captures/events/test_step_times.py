@@ -9,6 +9,7 @@ from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import Markers, Spent, StepEvents
 from tfprof.captures.events.steps.step_times import (
     computing,
+    longest_markers,
     marked_spans,
     spans_array,
     step_times,
@@ -336,3 +337,20 @@ def test_what_a_region_that_the_end_has_cut_encloses_counts():
     )  # fmt: skip
     one = host_steps(opened(xspace(threads)).hosts[0], 1)
     assert one.times.of(Spent.HOST_COMPUTE).tolist() == [80_000]
+
+
+def test_a_step_spans_its_longest_marker():
+    """Of two that are as long, the first one counts; on a device, unless it is in the host's."""
+
+    def markers(*rows):
+        group, start, end, is_device = columns(rows, 4)
+        return Markers(group, start, end, is_device.astype(bool))
+
+    host_rows = [(1, 100, 110, 0), (1, 0, 30, 0), (1, 50, 80, 0), (2, 90, 95, 0)]
+    assert longest_markers(markers(*host_rows)) == ({1: (0, 30), 2: (90, 95)}, {})
+    assert marked_spans(markers(*host_rows), has_device=False) == {1: (0, 30), 2: (90, 95)}
+    for device, span in (((0, 30), (0, 30)), ((5, 30), (0, 30)), ((5, 31), (5, 31)),
+                         ((0, 29), (0, 30))):  # fmt: skip
+        found = markers(*host_rows, (1, *device, 1))
+        assert marked_spans(found, has_device=True) == {1: span}
+    assert marked_spans(markers((3, 7, 9, 1)), has_device=True) == {3: (7, 9)}

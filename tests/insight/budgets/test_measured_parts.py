@@ -3,21 +3,29 @@
 import pytest
 
 import tfprof
-from tests.captures.tools.gpu_products import BF16, PERIOD_NS, PRODUCT, compiled_twice
+from tests.captures.tools.gpu_products import (
+    BF16,
+    PERIOD_NS,
+    PRODUCT,
+    compiled,
+    compiled_twice,
+    on_gpus,
+)
+from tests.hlo_programs import op as hlo_op
 from tests.insight.budgets.test_capture_metrics import at, call, marks, measured, one_host, worker
 from tests.insight.budgets.test_check import STEPS, limit, verdict
 from tests.insight.budgets.test_profile_metrics import NET, profile
 from tfprof.errors import UsageError
 from tfprof.inputs.open_paths import open_paths
 from tfprof.insight.budgets.budget import budget_of
-from tfprof.insight.budgets.check import outcome_of
+from tfprof.insight.budgets.check import check, outcome_of
 from tfprof.insight.budgets.first_budget import _with_room, first_budget, limit_text
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Contributor, Measured, Missing
 from tfprof.insight.budgets.metrics import METRICS
 from tfprof.insight.budgets.quantities import COUNT, TIME, UTILIZATION, bound_of
 from tfprof.insight.budgets.subject import Subject, subject_of
-from tfprof.testing.builders import graph, op, stat
+from tfprof.testing.builders import CPU, GPU, graph, op, run_on, stat
 from tfprof.testing.builders import run as run_metadata
 from tfprof.testing.xspace_builders import opened
 
@@ -178,3 +186,49 @@ def test_limits_as_people_write_them():
     with pytest.raises(UsageError, match="batch = 0"):
         budget_of(b"ops = 1\n[settings]\nbatch = 0")
     assert measured("traces", EMPTY_HOST) == Missing("no call of a tf.function was captured")
+
+
+def test_what_holds_the_memory_at_the_peak_of_the_fullest_device():
+    """Both buffers of the processor are alive while the second op runs."""
+
+    def in_use(execution, n_bytes):
+        execution.memory.add(allocator_name="bfc", allocator_bytes_in_use=n_bytes)
+        return execution
+
+    made = tfprof.Profiler(NET)
+    of_cpu = {"layer/y": stat(5, start=1000, outputs=[70]),
+              "out/z": in_use(stat(5, start=1010, outputs=[20]), 100)}  # fmt: skip
+    made.add_step(0, run_on({CPU: of_cpu, GPU: {"x": stat(5, start=1000, outputs=[60])}}))
+    found = measure(Subject("x", lambda: made, None), limit("1 kB", "peak_memory"))
+    assert found.value == 100.0
+    assert found.contributors == (Contributor("layer/y", 70.0), Contributor("out/z", 20.0))
+
+
+def test_remarks_on_what_is_not_counted():
+    many = graph(*(op(f"m{n}", f"Mystery{n}") for n in range(5)))
+    found = measure(
+        Subject("x", lambda: tfprof.Profiler(many), None), limit("1", "float_operations")
+    )
+    assert found.remark == "not counted: Mystery0, Mystery1, Mystery2 and 2 more"
+    kernel = hlo_op("flash", "custom-call", "bf16[64,128]", "gemm", custom_call_target="own")
+    run = on_gpus(compiled("bf16", kernel), ("gemm", "gemm", "flash"))
+    subject = Subject("run", lambda: tfprof.Profiler.from_xspace(run), run)
+    least = measure(subject, limit(">= 1 %", "mfu"))
+    assert least.remark.endswith("; 25.0% of the time of ops is not counted")
+    assert least.at_least
+
+
+def test_a_limit_in_numbers_has_no_baseline():
+    subject = Subject("x", lambda: tfprof.Profiler(NET), None)
+    report = check([subject], budget_of(b"ops = ['10', '+5 %']"), subject)
+    assert [one.baseline for one in report.outcomes] == [None, 4.0]
+    assert repr(report) == "<Report of 2 limits: exit code 0>"
+    assert report.summary == "2 of 2 limits met"
+
+
+def test_words_for_one_step_and_for_settings():
+    assert "its limit: 99.0 ms (1 step), limit" in verdict([99_000], "1 ms").message
+    with pytest.raises(UsageError, match=r"settings is a table: \[settings\]"):
+        budget_of(b"ops = 1\nsettings = 3")
+    text = first_budget(Subject("x", lambda: tfprof.Profiler(NET), None))
+    assert "# 20% for times and 10 points for shares, above the interval of their mean." in text
