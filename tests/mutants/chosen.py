@@ -11,6 +11,10 @@ _OF_HANGS = tuple(
 _OF_HISTORIES = tuple(
     f"tests/insight/history/test_{name}.py" for name in ("answer", "change_points", "gate")
 )
+_OF_STEPS = (
+    *(f"tests/captures/events/test_{name}.py" for name in ("account", "step_times")),
+    *(f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "run_steps")),
+)
 _OF_RECORDERS = tuple(
     f"tests/remote/flight/test_{name}.py" for name in ("budget", "conditions", "history", "parts")
 )
@@ -59,7 +63,7 @@ _TESTS_OF = {
         captures/practices: step_practices
     """,
     # Where steps begin and end, and how they spend their time.
-    ("tests/captures/events", "tests/captures/facts"): """
+    _OF_STEPS: """
         captures/events/steps: account step_times
     """,
 }
