@@ -30,6 +30,10 @@ def test_a_period_lasts_until_the_next_step_begins():
     assert periods([(0, 10), (15, 25), (30, 40)]) == [(0, 10, 15), (15, 25, 30), (30, 40, 40)]
 
 
+def test_a_mark_may_begin_and_end_at_zero():
+    assert periods([(0, 0), (5, 6)]) == [(0, 0, 5), (5, 6, 6)]
+
+
 def test_a_step_is_done_when_its_work_is():
     # Marks of 1 that each launch work of 10: the program runs ahead of the device.
     marks, work = [(0, 1), (1, 2), (2, 3)], [(0, 10), (10, 20), (20, 30)]
@@ -83,6 +87,18 @@ def test_names_without_a_number_follow_nothing():
     starts[10:] += 5_000
     assert not lost_after([*names[:9], "train x", *names[9:]], starts).any()
     assert not lost_after([*names[:9], f"train {10**18}", *names[9:]], starts).any()
+
+
+def test_steps_of_another_kind_miss_nothing_and_step_zero_counts():
+    starts = 100 * np.arange(22)
+    starts[11:] += 10_000
+    names = [f"train {n}" for n in range(11)]
+    other = [*names, "eval 50", *(f"train {n}" for n in range(11, 21))]
+    assert not lost_after(other, starts).any()
+    starts = 100 * np.arange(22)
+    starts[1:] += 1_000
+    zero = ["train 0", *(f"train {n}" for n in range(9, 30))]
+    assert np.flatnonzero(lost_after(zero, starts)).tolist() == [0]
 
 
 def test_missing_steps_take_half_of_the_usual_time_at_least():
@@ -177,6 +193,24 @@ def test_events_between_steps_belong_to_the_period_before():
     # Prefetching on another thread does not count as waiting on this one.
     assert run_steps(run).share_of("infeed") == 5 / 30
     assert periods_of(run.hosts[0]).is_between.sum() == 1
+
+
+def test_code_of_the_thread_of_the_first_step_is_between_steps():
+    space = xspace(
+        host(
+            line(
+                event("train", 0, 10 * US, step_num=0, _r=1),
+                event("a:MatMul", 0, 10 * US),
+                event("$a.py:1 own", 11 * US, 4 * US),
+            ),
+            line(
+                event("train", 20 * US, 10 * US, step_num=1, _r=1),
+                event("a:MatMul", 20 * US, 10 * US),
+                id=2,
+            ),
+        )
+    )
+    assert periods_of(opened(space).hosts[0]).is_between.sum() == 1
 
 
 def test_events_around_a_step_are_not_between_steps():
