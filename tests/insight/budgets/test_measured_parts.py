@@ -232,3 +232,9 @@ def test_words_for_one_step_and_for_settings():
         budget_of(b"ops = 1\nsettings = 3")
     text = first_budget(Subject("x", lambda: tfprof.Profiler(NET), None))
     assert "# 20% for times and 10 points for shares, above the interval of their mean." in text
+
+
+def test_a_graph_beside_ops_that_only_ran_is_counted():
+    made = tfprof.Profiler(NET)
+    made.add_step(0, run_metadata({"layer/y": stat(5), "copied": stat(5)}))
+    assert measure(Subject("x", lambda: made, None), limit("1", "parameters")).value == 12
