@@ -362,7 +362,7 @@ def test_steps_without_a_span():
     assert spans_array({4: (2, 3)}, np.array([1, 4])).tolist() == [[-1, -1], [2, 3]]
 
 
-def test_the_rest_of_a_period_is_no_kind_of_its_own():
+def test_the_rest_of_a_period_has_no_kind_of_its_own():
     """Of 10 ps, 4 are computation; unless the rest is only part of the remaining 6."""
     spent_ps = np.zeros((2, len(SPENT)), np.int64)
     spent_ps[:, SPENT.index(COMPUTE)] = 4

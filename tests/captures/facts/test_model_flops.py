@@ -6,7 +6,14 @@ import tfprof
 from tfprof.captures.facts.model_flops import model_flops
 from tfprof.captures.facts.ran_ops import RanOp
 from tfprof.captures.facts.step_work import StepWork
-from tfprof.captures.facts.utilization import USER, OpWork, _Sums, _types, _with_given_cost
+from tfprof.captures.facts.utilization import (
+    USER,
+    OpWork,
+    _Sums,
+    _types,
+    _with_given_cost,
+    nothing_counted,
+)
 from tfprof.captures.hlo.call_costs import CallCosts
 from tfprof.captures.hlo.products import Product
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
@@ -95,3 +102,12 @@ def test_costs_of_the_user_replace_those_of_an_op():
     assert (given.flops, given.n_bytes, given.source, given.unknown) == (50, 7, USER, "")
     assert _with_given_cost(one, tfprof.register_cost("flash", flops=50, bytes=3)).n_bytes == 3
     assert _with_given_cost(one, tfprof.register_cost("other", flops=50)) == one
+
+
+def test_the_longest_op_that_is_not_counted_is_named():
+    works = [
+        OpWork(ran(name)._replace(unknown=unknown), 1, self_ps, 0)
+        for name, unknown, self_ps in (("a", "x", 5), ("b", "it is a call", 9), ("c", "", 99))
+    ]
+    assert "(b takes the most time, and it is a call)" in nothing_counted(works)
+    assert nothing_counted(works[2:]) == nothing_counted([]) == ""

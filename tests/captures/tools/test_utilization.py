@@ -64,6 +64,9 @@ def test_what_is_computed_a_second_time_counts_only_as_executed():
         ("gemm", 6, 6 * 3000_000, PRODUCT), ("gemm.remat", 6, 6 * 1000_000, 0),
     ]  # fmt: skip
     assert found.types == [("bf16", 1.0)]
+    one, other, shorter = found.shares(found.model_flops)
+    assert one == other < found.mfu < shorter
+    assert utilization_of(compiled_twice(), step=1).n_steps == 1
 
 
 def test_without_steps_or_ops_nothing_is_known():
@@ -75,6 +78,7 @@ def test_without_steps_or_ops_nothing_is_known():
     assert idle.reason.startswith("no op was recorded in any step")
     given = utilization_of(compiled_twice(), flops_per_step=6.0)
     assert given.model_flops.tolist() == [6.0] * 3
+    assert given.hfu > given.mfu
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tfprof.insight.budgets.first_budget import _with_room, first_budget, limit_
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Contributor, Measured, Missing
 from tfprof.insight.budgets.metrics import METRICS
-from tfprof.insight.budgets.quantities import COUNT, TIME, UTILIZATION, bound_of
+from tfprof.insight.budgets.quantities import BYTES, COUNT, TIME, UTILIZATION, bound_of
 from tfprof.insight.budgets.subject import Subject, subject_of
 from tfprof.testing.builders import CPU, GPU, graph, op, run_on, stat
 from tfprof.testing.builders import run as run_metadata
@@ -176,6 +176,10 @@ def test_why_a_lower_limit_is_open():
 
 def test_limits_as_people_write_them():
     assert bound_of("25 MS", TIME).amount == 25_000
+    for power, prefix in enumerate(("", "k", "M", "G", "T", "P")):
+        assert bound_of(f"3 {prefix}", COUNT).amount == 3 * 1000**power
+    for power, prefix in enumerate(("Ki", "Mi", "Gi", "Ti"), 1):
+        assert bound_of(f"3 {prefix}B", BYTES).amount == 3 * 1024**power
     with pytest.raises(UsageError, match=r"or '>= -5 %'"):
         bound_of("much", UTILIZATION)
     with pytest.raises(UsageError, match=r"or '<= \+5 %'"):

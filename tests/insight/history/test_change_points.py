@@ -180,7 +180,7 @@ def test_neighbours_that_are_alike_are_correlated():
     assert _correlation(np.array([1.0] * 3 + [2.0] * 3), 3) == 0.0
 
 
-def test_what_chance_does_once_in_two_hundred_is_no_change():
+def test_what_chance_does_once_in_two_hundred_changes_nothing():
     """Of 12 runs in any order, one in 495 has the four last, and one has them first."""
     noise = 0.1 * np.resize([1, -1, 2, -2, 0], 12)
     chance, place = _test(np.repeat([0.0, 3.0], [8, 4]) + noise)
