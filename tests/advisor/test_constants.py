@@ -1,7 +1,8 @@
 import pytest
 
+import tfprof
 from tfprof.advisor.constants import check_recomputed_constants
-from tfprof.testing.builders import op, op_log, run, traced
+from tfprof.testing.builders import graph, op, op_log, run, traced
 
 from .checking import found, the_finding
 
@@ -13,6 +14,10 @@ NODES = [
     op("y", "Mul", "root", "x"),
 ]
 LOG = op_log(traced("gram", "train.py:4:main"), traced("root", "train.py:5:main"))
+
+
+def test_a_profile_without_ops_has_no_findings():
+    assert tfprof.Profiler(graph()).findings() == []
 
 
 def test_results_that_never_change():
