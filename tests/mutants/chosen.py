@@ -1,7 +1,8 @@
 """The modules whose numbers or sentences a user acts upon, and the tests that protect them."""
 
 _OF_FACTS = tuple(
-    f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "bottleneck", "slow_hosts")
+    f"tests/captures/facts/test_{name}.py"
+    for name in ("between_steps", "bottleneck", "slow_hosts", "step_claims")
 )
 _OF_HANGS = tuple(
     f"tests/remote/hangs/test_{name}.py"
@@ -9,6 +10,10 @@ _OF_HANGS = tuple(
 )
 _OF_HISTORIES = tuple(
     f"tests/insight/history/test_{name}.py" for name in ("answer", "change_points", "gate")
+)
+_OF_STEPS = (
+    *(f"tests/captures/events/test_{name}.py" for name in ("account", "cover", "step_times")),
+    *(f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "run_steps")),
 )
 _OF_RECORDERS = tuple(
     f"tests/remote/flight/test_{name}.py" for name in ("budget", "conditions", "history", "parts")
@@ -58,7 +63,7 @@ _TESTS_OF = {
         captures/practices: step_practices
     """,
     # Where steps begin and end, and how they spend their time.
-    ("tests/captures/events", "tests/captures/facts"): """
+    _OF_STEPS: """
         captures/events/steps: account step_times
     """,
 }

@@ -30,6 +30,10 @@ def test_a_period_lasts_until_the_next_step_begins():
     assert periods([(0, 10), (15, 25), (30, 40)]) == [(0, 10, 15), (15, 25, 30), (30, 40, 40)]
 
 
+def test_a_mark_may_begin_and_end_at_zero():
+    assert periods([(0, 0), (5, 6)]) == [(0, 0, 5), (5, 6, 6)]
+
+
 def test_a_step_is_done_when_its_work_is():
     # Marks of 1 that each launch work of 10: the program runs ahead of the device.
     marks, work = [(0, 1), (1, 2), (2, 3)], [(0, 10), (10, 20), (20, 30)]
@@ -53,6 +57,7 @@ def test_a_step_without_a_mark_spans_its_work():
 
 def test_marks_of_several_threads_have_no_period():
     assert periods([(0, 10), (5, 15)]) == [(0, 10, 10), (5, 15, 15)]
+    assert periods([(0, 10), (5, 15)], [(2, 30), NO]) == [(0, 30, 30), (5, 15, 15)]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +78,57 @@ def test_numbers_tell_where_steps_are_missing(names, lost):
     numbers = [int(name.rpartition(" ")[2]) if " " in name else 0 for name in names]
     starts = np.cumsum(10 * np.maximum(np.diff([0, *numbers]), 1))  # enough time for all of them
     assert np.flatnonzero(lost_after(names, starts)).tolist() == lost
+
+
+def test_names_without_a_number_follow_nothing():
+    names = [f"train {n}" for n in range(3, 23)]
+    starts = 100 * np.arange(21)
+    assert not lost_after(["train x", *names], starts).any()
+    starts[10:] += 5_000
+    assert not lost_after([*names[:9], "train x", *names[9:]], starts).any()
+    assert not lost_after([*names[:9], f"train {10**18}", *names[9:]], starts).any()
+
+
+def test_steps_of_another_kind_miss_nothing_and_step_zero_counts():
+    starts = 100 * np.arange(22)
+    starts[11:] += 10_000
+    names = [f"train {n}" for n in range(11)]
+    other = [*names, "eval 50", *(f"train {n}" for n in range(11, 21))]
+    assert not lost_after(other, starts).any()
+    starts = 100 * np.arange(22)
+    starts[1:] += 1_000
+    zero = ["train 0", *(f"train {n}" for n in range(9, 30))]
+    assert np.flatnonzero(lost_after(zero, starts)).tolist() == [0]
+
+
+def test_missing_steps_take_half_of_the_usual_time_at_least():
+    """Ten are missing; steps take 100."""
+    names = [f"train {n}" for n in [*range(10), *range(20, 30)]]
+    for waited, is_lost in ((550, True), (549, False)):
+        starts = 100 * np.arange(20)
+        starts[10:] += waited - 100
+        assert lost_after(names, starts)[9] == is_lost
+
+
+def test_nine_of_ten_numbers_go_up_regularly():
+    names = [f"train {n}" for n in [*range(10), 14]]
+    assert lost_after(names, np.array([*range(0, 1000, 100), 1500])).tolist() == [
+        *[False] * 9, True, False,
+    ]  # fmt: skip
+    assert not lost_after(names[1:], np.array([*range(0, 900, 100), 1500])).any()
+
+
+def test_numbers_of_two_hosts_or_threads_come_twice():
+    names = [f"train {n}" for n in [*range(10), *range(15, 20)] for _ in range(2)]
+    starts = 100 * np.arange(30)
+    starts[20:] += 1_000
+    assert np.flatnonzero(lost_after(names, starts)).tolist() == [19]
+
+
+def test_other_ends_of_periods_never_cut_a_step():
+    found = account(np.array([3, 5]), np.array([(0, 10), (20, 30)]), np.array([NO, NO]))
+    assert found.until({3: 15, 5: 25}).end_ps.tolist() == [15, 30]
+    assert found.until({}).end_ps.tolist() == [20, 30]
 
 
 def test_numbers_that_jump_without_time_for_steps_are_the_programs():
@@ -137,6 +193,43 @@ def test_events_between_steps_belong_to_the_period_before():
     # Prefetching on another thread does not count as waiting on this one.
     assert run_steps(run).share_of("infeed") == 5 / 30
     assert periods_of(run.hosts[0]).is_between.sum() == 1
+
+
+def test_code_of_the_thread_of_the_first_step_is_between_steps():
+    space = xspace(
+        host(
+            line(
+                event("train", 0, 10 * US, step_num=0, _r=1),
+                event("a:MatMul", 0, 10 * US),
+                event("$a.py:1 own", 11 * US, 4 * US),
+            ),
+            line(
+                event("train", 20 * US, 10 * US, step_num=1, _r=1),
+                event("a:MatMul", 20 * US, 10 * US),
+                id=2,
+            ),
+        )
+    )
+    assert periods_of(opened(space).hosts[0]).is_between.sum() == 1
+
+
+def test_events_around_a_step_are_not_between_steps():
+    """One begins before the first step, one begins in a gap; both end in a gap after the step."""
+
+    def at(name, begin, end, **stats):
+        return event(name, begin * US, (end - begin) * US, **stats)
+
+    steps = [(5, 15), (30, 40), (60, 70)]
+    marks = [at("train", *span, step_num=n, _r=1) for n, span in enumerate(steps)]
+    ops = [at("a:MatMul", *span) for span in steps]
+    others = [at("$a.py:1 early", 0, 18), at("$a.py:2 own", 19, 24), at("$a.py:3 late", 26, 58),
+              at("$a.py:4 after", 71, 80), at("$a.py:5 in", 58, 60)]  # fmt: skip
+    own = opened(xspace(host(line(*marks, *ops, *others)))).hosts[0]
+    found = periods_of(own)
+    timeline = own.forest().timeline
+    names = [timeline.names[kind] for kind in timeline.kinds[found.is_between].tolist()]
+    assert names == ["$a.py:2 own", "$a.py:5 in"]
+    assert found.groups.of_event[found.is_between].tolist() == found.steps.groups[:2].tolist()
 
 
 def test_ops_between_steps_are_work_on_whatever_thread():

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import Markers, Spent, StepEvents
 from tfprof.captures.events.steps.step_times import (
+    SPENT,
+    StepTimes,
     computing,
+    longest_markers,
     marked_spans,
     spans_array,
     step_times,
@@ -336,3 +339,41 @@ def test_what_a_region_that_the_end_has_cut_encloses_counts():
     )  # fmt: skip
     one = host_steps(opened(xspace(threads)).hosts[0], 1)
     assert one.times.of(Spent.HOST_COMPUTE).tolist() == [80_000]
+
+
+def test_a_step_spans_its_longest_marker():
+    """Of two that are as long, the first one counts; on a device, unless it is in the host's."""
+
+    def markers(*rows):
+        group, start, end, is_device = columns(rows, 4)
+        return Markers(group, start, end, is_device.astype(bool))
+
+    host_rows = [(1, 100, 110, 0), (1, 0, 30, 0), (1, 50, 80, 0), (2, 90, 95, 0)]
+    assert longest_markers(markers(*host_rows)) == ({1: (0, 30), 2: (90, 95)}, {})
+    assert marked_spans(markers(*host_rows), has_device=False) == {1: (0, 30), 2: (90, 95)}
+    for device, span in (((0, 30), (0, 30)), ((5, 30), (0, 30)), ((5, 31), (5, 31)),
+                         ((0, 29), (0, 30))):  # fmt: skip
+        found = markers(*host_rows, (1, *device, 1))
+        assert marked_spans(found, has_device=True) == {1: span}
+    assert marked_spans(markers((3, 7, 9, 1)), has_device=True) == {3: (7, 9)}
+
+
+def test_steps_without_a_span():
+    assert spans_array({4: (2, 3)}, np.array([1, 4])).tolist() == [[-1, -1], [2, 3]]
+
+
+def test_the_rest_of_a_period_has_no_kind_of_its_own():
+    """Of 10 ps, 4 are computation; unless the rest is only part of the remaining 6."""
+    spent_ps = np.zeros((2, len(SPENT)), np.int64)
+    spent_ps[:, SPENT.index(COMPUTE)] = 4
+    spent_ps[:, SPENT.index(Spent.UNKNOWN)] = 6
+    start, length = np.array([0, 10]), np.array([10, 10])
+    found = StepTimes.of_columns(np.array([1, 2]), start, length, spent_ps, (0, 0))
+    assert (found.kinds, found.of(Spent.UNKNOWN).tolist()) == ((COMPUTE,), [6, 6])
+    spent_ps[1, SPENT.index(Spent.UNKNOWN)] = 5
+    found = StepTimes.of_columns(np.array([1, 2]), start, length, spent_ps, (0, 0))
+    assert set(found.kinds) == {COMPUTE, Spent.UNKNOWN}
+    assert found.of(Spent.UNKNOWN).tolist() == [6, 5]
+    assert found.take(np.array([1])).start_ps.tolist() == [10]
+    assert found.take(np.array([1, 0])).start_ps.tolist() == [10, 0]
+    assert found.take(np.array([], np.int64)).start_ps.tolist() == []

@@ -34,6 +34,16 @@ def compiled(element_type="bf16", *more):
     )  # fmt: skip
 
 
+def compiled_twice():
+    """The product, and a copy of it that the compiler made."""
+    made = compiled()
+    instructions = made.hlo_module.computations[0].instructions
+    copy = instructions.add()
+    copy.CopyFrom(next(one for one in instructions if one.name == "gemm"))
+    copy.name, copy.id = "gemm.remat", 99
+    return on_gpus(made, ("gemm", "gemm", "gemm.remat"))
+
+
 def on_gpus(proto, kernels=("gemm", "gemm", "tanh"), n_gpus=2, stats=A100):
     """Steps on some GPUs; a product is two different kernels, of 1 and 2 µs."""
 

@@ -14,12 +14,14 @@ from tests.captures.tools.gpu_products import (
     M,
     N,
     compiled,
+    compiled_twice,
     on_gpus,
 )
 from tests.captures.tools.small_captures import with_gpu, with_tpu
 from tests.hlo_programs import capture as programs
 from tests.hlo_programs import op
 from tfprof import tools
+from tfprof.captures.facts.utilization import utilization_of
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.utilization_tables import scope_of_path
 from tfprof.errors import UsageError
@@ -48,7 +50,35 @@ def test_by_hand_on_two_gpus():
     assert (row["precision"], row["operands"]) == ("bf16", "bf16 100%")
     assert row["period_ms"] == pytest.approx(period_s * 1e3)
     assert row["mfu"] == pytest.approx(2 * PRODUCT / (period_s * BF16 * 2))
+    assert row["hfu"] == pytest.approx(row["mfu"])
     assert row["bound"] == "exact"
+
+
+def test_what_is_computed_a_second_time_counts_only_as_executed():
+    found = utilization_of(compiled_twice())
+    assert found.model_flops.tolist() == [2 * PRODUCT] * 3
+    assert found.executed_flops.tolist() == [4 * PRODUCT] * 3
+    assert found.hfu == pytest.approx(2 * found.mfu)
+    assert (found.n_steps, found.n_devices, found.n_device_steps) == (3, 2, 6)
+    assert [(one.op.name, one.runs, one.self_ps, one.model_flops) for one in found.ops] == [
+        ("gemm", 6, 6 * 3000_000, PRODUCT), ("gemm.remat", 6, 6 * 1000_000, 0),
+    ]  # fmt: skip
+    assert found.types == [("bf16", 1.0)]
+    one, other, shorter = found.shares(found.model_flops)
+    assert one == other < found.mfu < shorter
+    assert utilization_of(compiled_twice(), step=1).n_steps == 1
+
+
+def test_without_steps_or_ops_nothing_is_known():
+    nothing = utilization_of(opened(xspace(host(line(event("a:MatMul", 0, 5))))))
+    assert (nothing.period_s, nothing.n_device_steps, nothing.mfu) == (0.0, 1, None)
+    assert nothing.reason == "no step was captured, so there is no period"
+    marks = [event("train", 10 * n, 10, step_num=n, _r=1) for n in range(3)]
+    idle = utilization_of(opened(xspace(host(line(*marks)))))
+    assert idle.reason.startswith("no op was recorded in any step")
+    given = utilization_of(compiled_twice(), flops_per_step=6.0)
+    assert given.model_flops.tolist() == [6.0] * 3
+    assert given.hfu > given.mfu
 
 
 @pytest.mark.parametrize(

@@ -41,3 +41,14 @@ def test_ops_with_a_type_only_in_the_name_are_there():
     ]
     ops = [Op("f/MatMul", "", "MatMul", ""), Op("", "g/MatMul", "", "")]
     assert {part.cause for part in parts_of(*steps, ops)} == {"other names"}
+
+
+def test_changes_of_a_type_that_cancel_are_two_parts():
+    noise = np.linspace(0, 0.01, 9)
+    before = Moments({"a": 5.0 + noise, "b": 1.0 + noise}, {"between ops": noise})
+    after = Moments(
+        {"a": 1.0 + noise, "b": 5.5 + noise, "new": 1.0 + noise}, {"between ops": noise}
+    )
+    ops = [Op("a", "a", "MatMul", ""), Op("b", "b", "MatMul", ""), Op("", "new", "Relu", "")]
+    found = [(part.n_ops, round(part.time.difference, 6)) for part in parts_of(before, after, ops)]
+    assert found == [(1, 4.5), (1, -4.0), (1, 1.005), (0, 0.0)]

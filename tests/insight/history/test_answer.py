@@ -2,13 +2,24 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from tests.insight.history.runs import record, stepped
+from tfprof.core.columns.intervals import Interval
 from tfprof.insight.budgets.key_figures import KeyFigure
 from tfprof.insight.history.answer import answer_of, changes_in_order, found_in
 from tfprof.insight.history.causes import causes_of, representatives
-from tfprof.insight.history.changes import changes_of, expected, levels
+from tfprof.insight.history.change_points import likely_places
+from tfprof.insight.history.changes import (
+    Change,
+    Expected,
+    changed_with,
+    changes_of,
+    expected,
+    level_of,
+    levels,
+)
 from tfprof.insight.history.series import Series, series_of
 
 
@@ -162,13 +173,66 @@ def test_the_level_since_the_last_change_predicts_the_next_run():
     [series] = series_of([record(n, value) for n, value in enumerate(values)])
     told = expected(series, "step_time", 0.99)
     assert told.n_runs == 30
-    assert told.level == pytest.approx(11.0, rel=0.01)
+    assert told.interval.mid == pytest.approx(11.0, rel=0.01)
     assert told.interval.low < 11.0 < told.interval.high < 11.5
-    few = Series("few", series.runs[:4])
-    assert (expected(few, "step_time", 0.99).n_runs, expected(few, "step_time", 0.99).interval) == (
-        4, None,
-    )  # fmt: skip
-    assert expected(series, "peak_memory", 0.99).level is None
+    few = Series("few", series.runs[:5])
+    assert expected(few, "step_time", 0.99) == Expected(5, None)
+    assert expected(Series("enough", series.runs[:6]), "step_time", 0.99).interval
+    assert expected(series, "peak_memory", 0.99) == Expected(0, None)
+
+
+def test_numbers_without_noise_are_expected_as_they_were_last():
+    series = Series("train", tuple(record(n, exact={"ops": 5.0 + (n == 3)}) for n in range(4)))
+    assert expected(series, "ops", 0.99) == Expected(1, Interval(6.0, 6.0, 6.0))
+    assert expected(Series("train", series.runs[:3]), "ops", 0.99).n_runs == 3
+
+
+def test_changes_of_numbers_without_noise():
+    """The run of place 2 does not hold the number."""
+    numbers = [5.0, 5.0, None, 6.0, 6.0, 3.0]
+    runs = tuple(
+        record(n, exact={} if number is None else {"ops": number})
+        for n, number in enumerate(numbers)
+    )
+    series = Series("train", runs)
+    more, less = changes_of(series, "ops")
+    assert more == Change("ops", "count", 3, 3, 3, 5.0, 6.0, 0.2, None, None, (0, 3, 5))
+    assert less == Change("ops", "count", 5, 5, 5, 6.0, 3.0, -0.5, None, None, (3, 5, 6))
+    assert (more.is_worse, less.is_worse) == (True, False)
+    assert levels(series, "ops", [more, less]) == [5, 5, 6, 6, 3]
+
+
+def test_the_runs_around_a_change_of_noisy_numbers():
+    values = [10.0, 10.2, 9.9, 10.1] * 5 + [12.0, 12.2, 11.9, 12.1] * 3
+    [found] = history(values)
+    [change] = found.changes["step_time"]
+    assert (change.place, change.first, change.last, change.runs) == (20, 20, 20, (0, 20, 32))
+    assert (change.before, change.after) == pytest.approx((10.05, 12.05))
+    assert change.relative == pytest.approx(2 / 10.05)
+    assert change.low < change.relative < change.high
+
+
+def test_between_which_runs_an_uncertain_change_lies():
+    values = stepped(30, 20, 0.015)
+    [found] = history(values)
+    [change] = found.changes["step_time"]
+    assert (change.first, change.last) == likely_places(np.array(values), 0.95)
+    assert change.first < change.last
+
+
+def test_one_run_is_a_level_without_an_error():
+    assert level_of(np.array([3.0])) == (3.0, 0.0, 1.0)
+    assert level_of(np.array([3.0, 5.0])).value == 4.0
+
+
+def test_what_changed_with_a_run():
+    before = record(0, machine="", framework="jax", versions={"jax": "1"}, labels={"batch": "8"})
+    after = record(1, machine="b", framework="", versions={"jax": "2"}, labels={"seed": "1"})
+    assert list(changed_with(before, after)) == [
+        "machine unknown → b", "framework jax → unknown", "jax 1 → 2", "batch 8 → unknown",
+        "seed unknown → 1",
+    ]  # fmt: skip
+    assert list(changed_with(before, before)) == []
 
 
 def test_a_level_is_never_below_nothing():

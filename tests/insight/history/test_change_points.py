@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.insight.history.runs import stepped
 from tfprof.insight.history.change_points import (
     FEWEST,
+    _confirmed,
     _correlation,
     _ratios,
+    _split,
     _test,
     _windows,
     change_points,
@@ -69,6 +71,7 @@ def test_chance_alone_makes_no_change():
 
 def test_numbers_without_noise_change_wherever_they_differ():
     assert exact_changes([5, 5, 6, 6, 5]) == [2, 4]
+    assert exact_changes([5, 6]) == [1]
     assert exact_changes([5]) == exact_changes([]) == []
     assert change_points([5.0] * 20 + [6.0] * 3) == [20]
 
@@ -112,6 +115,20 @@ def test_where_nothing_differs_the_ends_are_likelier_than_the_middle():
     """Of 8 runs, the places 3, 4 and 5 count as 1/√15, 1/4 and 1/√15."""
     even = np.full(8, 5.0)
     assert [likely_places(even, share) for share in (0.33, 0.5, 0.68)] == [(3, 3), (3, 5), (3, 5)]
+
+
+def test_likely_places_by_the_probability_of_each():
+    """Smith's formula, a place at a time: the sum of squares within to the power -(n - 2) / 2."""
+    values = np.array([0.0, 2, 0, 2, 0, 2, 1, 3, 1, 3, 1, 3])
+    odds = {}
+    for place in range(3, 10):
+        within = sum(((part - part.mean()) ** 2).sum() for part in np.split(values, [place]))
+        odds[place] = within**-5 / math.sqrt(place * (12 - place))
+    likeliest_first = sorted(odds, key=lambda place: -odds[place])
+    for n_kept in range(1, 6):
+        kept = likeliest_first[:n_kept]
+        share = sum(odds[place] for place in kept) / sum(odds.values())
+        assert likely_places(values, share - 1e-9) == (min(kept), max(kept))
 
 
 def test_outliers_are_drawn_towards_the_others():
@@ -161,6 +178,31 @@ def test_neighbours_that_are_alike_are_correlated():
     assert _correlation(np.append(np.arange(999.0), np.zeros(3)), 999) == 0.95
     assert _correlation(np.array([0.0, 1, 0, 1, 0, 1]), 3) == 0.0
     assert _correlation(np.array([1.0] * 3 + [2.0] * 3), 3) == 0.0
+
+
+def test_what_chance_does_once_in_two_hundred_changes_nothing():
+    """Of 12 runs in any order, one in 495 has the four last, and one has them first."""
+    noise = 0.1 * np.resize([1, -1, 2, -2, 0], 12)
+    chance, place = _test(np.repeat([0.0, 3.0], [8, 4]) + noise)
+    assert (chance, place) == (pytest.approx(0.0055, abs=0.002), 8)
+    assert list(_split(np.repeat([0.0, 3.0], [8, 4]) + noise, 0, 12)) == []
+    assert list(_split(np.repeat([0.0, 3.0], [6, 6]) + noise, 0, 12)) == [6]
+
+
+def test_each_part_of_a_stretch_is_divided_again():
+    rng = np.random.default_rng(2)
+    levels = np.repeat([10.0, 10.5, 13.0], 12) + 0.1 * rng.normal(size=36)
+    assert list(_split(levels, 0, 36)) == [24, 12]
+    assert list(_split(np.append([99.0] * 5, levels), 5, 41)) == [29, 17]
+    assert list(_split(levels, 0, FEWEST - 1)) == []
+
+
+def test_two_hundred_runs_on_each_side_confirm_what_fifty_do_not():
+    """Half a deviation: t is 5 of 200 and 200, and 2.5 of 50 and 50."""
+    noise = np.random.default_rng(2).normal(size=200)
+    small = np.concatenate([noise, noise[::-1] + 0.5])
+    assert _confirmed(small, [200]) == [201]
+    assert _confirmed(small[150:250], [50]) == []
 
 
 def test_how_often_chance_divides_as_well():

@@ -8,6 +8,7 @@ from tfprof.core.columns.intervals import Interval
 from tfprof.errors import EmptyProfileError
 from tfprof.insight.budgets.measurement import Measured, Missing
 from tfprof.insight.budgets.metrics import METRICS
+from tfprof.insight.budgets.quantities import Bound
 from tfprof.insight.budgets.subject import Subject
 from tfprof.insight.history.changes import Expected, expected
 from tfprof.insight.history.gate import baseline_of, outcome_of, outcomes_of
@@ -16,7 +17,7 @@ from tfprof.testing.builders import graph, op
 
 pytestmark = pytest.mark.one_engine
 
-TEN_MS = Expected(30, 10.0, Interval(8.0, 10.0, 12.0))
+TEN_MS = Expected(30, Interval(8.0, 10.0, 12.0))
 """Ten ms are expected, and up to twelve pass."""
 
 
@@ -37,42 +38,43 @@ def test_steps_that_may_be_as_before_decide_nothing():
     outcome = judged("step_time", 5_000, 25_000)
     assert outcome.verdict == "undecided"
     assert outcome.remark.startswith("the steps differ so much that the run may be like the others")
+    shorter = judged("step_time", 5_000, 25_000, known=Expected(30, Interval(0.8, 1.0, 1.2)))
+    assert shorter.verdict == "exceeded"  # the interval begins at 1.3 ms
     assert judged("step_time", 13_000).verdict == "exceeded"  # of one step, no interval is known
     assert judged("step_time", 4_000, 6_000).verdict == "met"
 
 
 def test_a_utilization_may_be_as_low_as_the_history_predicts():
-    known = Expected(9, 0.5, Interval(0.4, 0.5, 0.6))
+    known = Expected(9, Interval(0.4, 0.5, 0.6))
     outcome = judged("mfu", 0.40, 0.40, known=known)
     assert (outcome.verdict, outcome.most) == ("met", 0.4)
     assert outcome.limit.bound.text == ">= 40.0 %, as 9 runs before"
     assert judged("mfu", 0.39, 0.39, known=known).verdict == "exceeded"
     assert judged("mfu", 0.01, 0.61, known=known).verdict == "undecided"
     assert judged("mfu", 0.9, 0.9, known=known).verdict == "met"
-    below = Expected(9, 0.1, Interval(-0.2, 0.1, 0.4))
+    below = Expected(9, Interval(-0.2, 0.1, 0.4))
     assert judged("mfu", 0.0, 0.0, known=below).most == 0.0
 
 
 def test_no_share_is_more_than_all():
-    known = Expected(9, 0.8, Interval(0.4, 0.8, 1.2))
+    known = Expected(9, Interval(0.4, 0.8, 1.2))
     assert judged("input_share", 1.0, 1.0, known=known).most == 1.0
 
 
 def test_exact_numbers_are_those_of_before():
-    known = Expected(1, 5.0, Interval(5.0, 5.0, 5.0))
+    known = Expected(1, Interval(5.0, 5.0, 5.0))
     assert judged("ops", 5.0, known=known).verdict == "met"
     more = judged("ops", 6.0, known=known)
     assert (more.verdict, more.limit.bound.text) == ("exceeded", "<= 5, as 1 run before")
     assert (more.n_steps, more.interval) == (0, None)
-    rounded = Expected(1, 3e15, Interval(3e15, 3e15, 3e15))
+    rounded = Expected(1, Interval(3e15, 3e15, 3e15))
     assert judged("ops", 3e15 + 1.0, known=rounded).verdict == "met"
 
 
 def test_too_few_runs_predict_nothing():
-    outcome = judged("step_time", 12_000, 12_000, known=Expected(5, 10.0, None))
-    assert (outcome.verdict, outcome.value, outcome.limit.bound.text) == (
-        "missing", 12_000, "unknown",
-    )  # fmt: skip
+    outcome = judged("step_time", 12_000, 12_000, known=Expected(5, None))
+    assert (outcome.verdict, outcome.value) == ("missing", 12_000)
+    assert outcome.limit.bound == Bound("unknown", 0.0)
     assert outcome.remark == (
         "the history has 5 runs since the last change, too few to predict the next; 6 are needed"
     )
@@ -81,7 +83,7 @@ def test_too_few_runs_predict_nothing():
 def test_what_the_run_does_not_hold_is_missing():
     found = outcome_of("run", METRICS["step_time"], Missing("no step"), TEN_MS)
     assert (found.verdict, found.remark, found.baseline) == ("missing", "no step", 10_000)
-    found = outcome_of("run", METRICS["step_time"], Missing("x"), Expected(0, None, None))
+    found = outcome_of("run", METRICS["step_time"], Missing("x"), Expected(0, None))
     assert (found.verdict, found.value) == ("missing", None)
 
 
@@ -89,7 +91,7 @@ def test_students_interval_of_eight_runs():
     """Mean 12, deviation 1.0690; half 2.9980 · 1.0690 · √(1 + 1/8) = 3.3995."""
     series = Series("train", tuple(record(n, 11.0 + 2 * (n % 2)) for n in range(8)))
     known = expected(series, "step_time", 0.98)
-    assert (known.n_runs, known.level) == (8, 12.0)
+    assert known.n_runs == 8
     assert known.interval == pytest.approx((8.6005, 12.0, 15.3995), rel=1e-4)
 
 

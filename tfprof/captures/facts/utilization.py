@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -81,10 +81,10 @@ class Utilization:
     executed_flops: Float64Array
     n_devices: int
     ops: Sequence[OpWork]
-    types: Sequence[tuple[str, float]] = ()
-    peak: Peak = field(default_factory=Peak)
-    unknown: str = ""
-    is_given: bool = False
+    types: Sequence[tuple[str, float]]
+    peak: Peak
+    unknown: str
+    is_given: bool
 
     @property
     def n_steps(self) -> int:

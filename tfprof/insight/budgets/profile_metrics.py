@@ -14,7 +14,14 @@ from tfprof.core.text.matching import compiled, matched
 from tfprof.core.text.wording import plural
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.budgets.frames import line_of_row
-from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing, largest
+from tfprof.insight.budgets.measurement import (
+    MOST_CONTRIBUTORS,
+    Contributor,
+    Measured,
+    Measurement,
+    Missing,
+    largest,
+)
 from tfprof.profiles.accounting.device_time import peak_holders
 from tfprof.profiles.accounting.profile_info import step_figures
 from tfprof.profiles.model.profile import Profile
@@ -147,7 +154,7 @@ def _holders(profile: Profile, step: int) -> tuple[Contributor, ...]:
 
 
 def _largest_ops(profile: Profile, amounts: np.ndarray) -> tuple[Contributor, ...]:
-    rows = np.argsort(-amounts, kind="stable")[:3].tolist()
+    rows = np.argsort(-amounts, kind="stable")[:MOST_CONTRIBUTORS].tolist()
     return largest(
         [
             Contributor(profile.ops.name(row), float(amounts[row]), line_of_row(profile, row))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfprof.core.text.units import some
@@ -33,13 +36,11 @@ def float_operations(subject: Subject) -> Measurement:
     uncounted = report.uncounted
     remark = f"not counted: {some(list(uncounted), 3)}" if uncounted else ""
     parts = [
-        Contributor(op.name, float(op.flops), line_of(subject.profiler, op.name))
-        for op in sorted(
-            (op for op in report.ops if not isinstance(op.flops, Symbolic) and op.phase in STEP),
-            key=lambda op: (-op.flops, op.name),
-        )[:10]
+        Contributor(op.name, float(op.flops))
+        for op in report.ops
+        if op.phase in STEP and not isinstance(op.flops, Symbolic)
     ]
-    return Measured((float(total),), False, remark, bool(uncounted), largest(parts))
+    return Measured((float(total),), False, remark, bool(uncounted), _with_lines(subject, parts))
 
 
 def parameters(subject: Subject) -> Measurement:
@@ -49,12 +50,14 @@ def parameters(subject: Subject) -> Measurement:
     report = params(subject.counted)
     unknown = report.uncounted
     remark = f"of unknown shape: {some(list(unknown), 3)}" if unknown else ""
-    rows = sorted(report.rows, key=lambda row: (-(row.params or 0), row.name))[:10]
-    parts = [
-        Contributor(row.name, float(row.params or 0), line_of(subject.profiler, row.name))
-        for row in rows
-    ]
-    return Measured((float(report.total),), False, remark, bool(unknown), largest(parts))
+    parts = [Contributor(row.name, float(row.params)) for row in report.rows if row.params]
+    total = float(report.total)
+    return Measured((total,), False, remark, bool(unknown), _with_lines(subject, parts))
+
+
+def _with_lines(subject: Subject, parts: Sequence[Contributor]) -> tuple[Contributor, ...]:
+    """The largest parts, each with the line that made it."""
+    return tuple(replace(one, frame=line_of(subject.profiler, one.name)) for one in largest(parts))
 
 
 def n_ops(subject: Subject) -> Measurement:
@@ -62,10 +65,9 @@ def n_ops(subject: Subject) -> Measurement:
     if not _has_graph(subject):
         return Missing(_NO_GRAPH)
     report = subject.report
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for part in (report.op_counts.counted, report.op_counts.free, report.op_counts.uncounted):
-        for op_type, number in part.items():
-            counts[op_type] = counts.get(op_type, 0) + number
+        counts.update(part)
     parts = [Contributor(op_type, float(number)) for op_type, number in counts.items()]
     return Measured((float(report.op_counts.n_ops),), contributors=largest(parts))
 

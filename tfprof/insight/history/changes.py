@@ -128,12 +128,11 @@ class Expected:
 
     Attributes:
         n_runs: Number of these runs.
-        level: Their level; None if there are none.
-        interval: Where the next run lies, with the given probability; None if there are too few.
+        interval: Where the next run lies, with the given probability, and in the middle the level
+            of the runs; None if there are too few.
     """
 
     n_runs: int
-    level: float | None
     interval: Interval | None
 
 
@@ -150,14 +149,9 @@ def expected(series: Series, metric: str, confidence: float) -> Expected:
     start = changes[-1].place if changes else 0
     own = np.array([v for place, v in zip(places, values, strict=True) if place >= start])
     n = len(own)
-    if not n:
-        return Expected(0, None, None)
-    if metric in EXACT:
-        value = float(own[-1])
-        return Expected(n, value, Interval(value, value, value))
-    if n < FEWEST // 2:
-        return Expected(n, float(own.mean()), None)
-    return Expected(n, float(own.mean()), prediction(own, confidence))
+    if n and metric in EXACT:
+        return Expected(n, Interval(*[float(own[0])] * 3))
+    return Expected(n, prediction(own, confidence) if n >= FEWEST // 2 else None)
 
 
 def prediction(values: Float64Array, confidence: float) -> Interval:

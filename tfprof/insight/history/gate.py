@@ -35,21 +35,19 @@ def baseline_of(record: RunRecord, records: Sequence[RunRecord], path: str) -> S
         EmptyProfileError: There are none.
     """
     others = [one for one in records if one.id != record.id]
-    for series in series_of(sorted([*others, record], key=lambda one: one.order)):
-        if record in series.runs:
-            place = series.runs.index(record)
-            earlier = series.runs[:place]
-            if record.began_ns is None:
-                earlier += series.runs[place + 1 :]
-            if earlier:
-                return Series(series.name, earlier)
-            known = sorted({one.name for one in series_of(others)} - {series.name})
-            only = f", only of {', '.join(known)}" if known else ""
-            raise EmptyProfileError(
-                f"{path}: holds no earlier run of {series.name}{only}. Add some with tfprof "
-                "history --add"
-            )
-    raise AssertionError(record)
+    every = series_of(sorted([*others, record], key=lambda one: one.order))
+    series = next(one for one in every if record in one.runs)
+    place = series.runs.index(record)
+    earlier = series.runs[:place]
+    if record.began_ns is None:
+        earlier += series.runs[place + 1 :]
+    if earlier:
+        return Series(series.name, earlier)
+    known = sorted({one.name for one in series_of(others)} - {series.name})
+    only = f", only of {', '.join(known)}" if known else ""
+    raise EmptyProfileError(
+        f"{path}: holds no earlier run of {series.name}{only}. Add some with tfprof history --add"
+    )
 
 
 def outcomes_of(subject: Subject, series: Series) -> list[Outcome]:
@@ -94,7 +92,6 @@ def outcome_of(subject: str, metric: Metric, now: Measurement, known: Expected) 
     """
     dimension = metric.dimension
     factor = stated_in(dimension)[1]
-    level = None if known.level is None else known.level / factor
     if known.interval is None:
         remark = (
             f"the history has {plural(known.n_runs, 'run')} since the last change, too few to "
@@ -103,8 +100,8 @@ def outcome_of(subject: str, metric: Metric, now: Measurement, known: Expected) 
         value = now.value if isinstance(now, Measured) else None
         nothing = Limit(metric, Bound("unknown", 0.0))
         return Outcome(subject, nothing, "missing", value=value, remark=remark)
-    low, high = known.interval.low / factor, known.interval.high / factor
-    most = max(low, 0.0) if dimension.is_floor else min(high, dimension.most)
+    low, level, high = (each / factor for each in known.interval)
+    most = min(max(low if dimension.is_floor else high, 0.0), dimension.most)
     runs = plural(known.n_runs, "run")
     stated = Limit(
         metric, Bound(f"{dimension.sign} {shown(most, dimension)}, as {runs} before", most)
@@ -114,11 +111,10 @@ def outcome_of(subject: str, metric: Metric, now: Measurement, known: Expected) 
     interval = now.interval(dimension.most, 0.95)
     verdict: Verdict = "met"
     remark = now.remark
-    sign = -1 if dimension.is_floor else 1
-    if sign * (now.value - most) > 1e-12 * abs(most):
+    beyond = most - now.value if dimension.is_floor else now.value - most
+    if beyond > 1e-12 * most:
         verdict = "exceeded"
-        surely = None if interval is None else (interval.high if sign < 0 else interval.low)
-        if surely is not None and level is not None and sign * (surely - level) <= 0:
+        if interval is not None and interval.low <= level <= interval.high:
             verdict = "undecided"
             remark = "the steps differ so much that the run may be like the others; record more"
     return Outcome(

@@ -114,14 +114,6 @@ class StepTimes:
             self.gap_amounts_ps[:, chosen if self.gap_amounts_ps.size else slice(None)],
         )  # fmt: skip
 
-    def without_gaps(self) -> StepTimes:
-        """The steps without the gaps between them."""
-        own = self.amounts_ps
-        if self.gap_amounts_ps.size:
-            own = own - self.gap_amounts_ps
-        return replace(self, duration_ps=self.own_ps, amounts_ps=own, gap_ps=0 * self.gap_ps,
-                       gap_amounts_ps=self.gap_amounts_ps[:, :0])  # fmt: skip
-
     def of(self, *kinds: Spent) -> Int64Array:
         """Total time of some kinds in the period of each step, shape (n,)."""
         return self._sums(self.amounts_ps, self.duration_ps, kinds)
