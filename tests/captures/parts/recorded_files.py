@@ -7,6 +7,7 @@ from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.parts.condense import HostFile
 from tfprof.captures.parts.part import Wanted
 from tfprof.captures.tools.gpu_kernels import host_kernels
+from tfprof.files.run_folder import host_name
 
 WANTED = Wanted(
     (planes.key(),),
@@ -16,4 +17,5 @@ WANTED = Wanted(
 
 def files(*captures):
     paths = [path for one in captures for path in sorted(folder(one).glob("*.xplane.pb*"))]
+    paths.sort(key=lambda path: (host_name(path), str(path)))  # as a run orders what it is given
     return [HostFile(place, str(path), path.stat().st_size) for place, path in enumerate(paths)]

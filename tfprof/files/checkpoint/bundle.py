@@ -30,10 +30,11 @@ INDEX_SUFFIX: Final = ".index"
 _HEADER_KEY: Final = b""
 _CHECKSUM_BYTES: Final = 4
 _MOST_SHARDS: Final = 99_999
+_MOST_SHARING: Final = 16
 
 
 def _shards_with_shared_bytes(entries: Iterable[pb.BundleEntryProto]) -> frozenset[int]:
-    """Shards of which variables take more bytes than lie between the first and the last one.
+    """Shards of which variables take many times the bytes between the first and the last one.
 
     No writer lets variables share bytes, and thousands that do would take hours to read.
     """
@@ -43,7 +44,8 @@ def _shards_with_shared_bytes(entries: Iterable[pb.BundleEntryProto]) -> frozens
         sizes[shard] += entry.size
         starts[shard] = min(starts.get(shard, start), start)
         ends[shard] = max(ends.get(shard, end), end)
-    return frozenset(shard for shard in sizes if sizes[shard] > ends[shard] - starts[shard])
+    between = {shard: ends[shard] - start for shard, start in starts.items()}
+    return frozenset(shard for shard in sizes if sizes[shard] > _MOST_SHARING * between[shard])
 
 
 class Bundle:

@@ -281,8 +281,7 @@ def _in_order(timeline: Timeline, ids: SparseStat, rules: Rules) -> Int64Array |
     """Where the events of iterators are in order of time, which decides what comes first."""
     if rules.takes_file_order:
         return slice(None)
-    events = ids.events
-    durations, starts = timeline.durations_ps[events], timeline.starts_ps[events]
+    starts, durations = (one[ids.events] for one in (timeline.starts_ps, timeline.durations_ps))
     return np.lexsort((ids.values, -durations, starts))
 
 
