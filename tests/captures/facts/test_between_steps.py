@@ -2,25 +2,11 @@
 
 import pytest
 
+from tests.captures.facts.loops import US, loop
 from tfprof.captures.facts.between_steps import Between, between_steps
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
-
-US = 1000
-
-
-def loop(n_steps, *, wait_us=0, gap_us=60, step_us=40):
-    """``for batch in dataset: with Trace(…): …``: waiting comes before each step."""
-    events = []
-    for number in range(n_steps):
-        start = number * (gap_us + step_us) * US
-        events += [
-            event("IteratorGetNext:IteratorGetNext", start, wait_us * US),
-            event("train", start + gap_us * US, step_us * US, step_num=number, _r=1),
-            event("a:MatMul", start + gap_us * US, step_us * US),
-        ]
-    return opened(xspace(host(line(*[one for one in events if one.duration_ns]))))
 
 
 def between(run):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.captures.facts.test_between_steps import US, loop
-from tests.captures.facts.test_bottleneck import CALLS, COPY, OTHER, WAIT, judged, run_steps_of
+from tests.captures.facts.judged_steps import CALLS, COPY, OTHER, WAIT, judged, run_steps_of
+from tests.captures.facts.loops import US, loop
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.between_steps import Between

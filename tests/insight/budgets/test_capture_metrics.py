@@ -3,41 +3,10 @@
 import pytest
 
 import tfprof
-from tfprof.insight.budgets.budget import budget_of
-from tfprof.insight.budgets.measure import measure
+from tests.insight.budgets.captured_runs import at, marks, measured, one_host, worker
 from tfprof.insight.budgets.measurement import Contributor, Measured, Missing
-from tfprof.insight.budgets.subject import Subject
 from tfprof.testing.builders import graph, op, op_log, traced
-from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
-
-US = 1000
-"""Nanoseconds, which the builders of captures count in."""
-
-
-def at(name, start, length, **stats):
-    return event(name, start * US, length * US, **stats)
-
-
-def one_host(*lines, planes=(), **options):
-    return xspace(host(*(line(*one, id=n + 1) for n, one in enumerate(lines))), *planes, **options)
-
-
-def measured(metric, *spaces, pattern="", profiler=None):
-    run = opened(*spaces)
-    most = {"peak_memory": "1 kB", "idle_share": "1 %", "input_share": "1 %"}.get(metric, "1")
-    text = f"[{metric}]\n'{pattern}' = '{most}'" if pattern else f"{metric} = '{most}'"
-    subject = Subject("run", lambda: profiler or tfprof.Profiler.from_xspace(run), run)
-    return measure(subject, budget_of(text.encode()).limits[0])
-
-
-def call(start, count, name="train_step", kind="traced-nonXla"):
-    return at(name, start, 10, tf_function_call=kind, tracing_count=count)
-
-
-def worker(*counts):
-    """Calls of two functions; each call of the first was traced for the so-manieth time."""
-    calls = [call(20 * n, count) for n, count in enumerate(counts)]
-    return one_host([*calls, call(500, 1, "evaluate"), call(520, 1, "evaluate", "notTraced-xla")])
+from tfprof.testing.xspace_builders import gpu, line
 
 
 def test_traces_are_the_most_of_one_function_on_any_host():
@@ -83,13 +52,6 @@ def test_compilations_are_those_of_the_host_that_compiled_the_most():
 
     found = measured("compilations", compiles(0, 100), compiles(0, 100, 200, name="g"))
     assert found == Measured((3.0,), contributors=(Contributor("g", 3.0),))
-
-
-def marks(*lengths):
-    """Steps that follow each other, and where each of them begins."""
-    starts = [sum(lengths[:n]) for n in range(len(lengths))]
-    both = list(zip(starts, lengths, strict=True))
-    return starts, [at("train", *one, step_num=n, _r=1) for n, one in enumerate(both)]
 
 
 def test_without_a_device_time_without_ops_is_idle():

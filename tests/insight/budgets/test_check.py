@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
+from tests.insight.budgets.judged import STEPS, limit, verdict
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.demo import demo_capture
 from tfprof.errors import EmptyProfileError, UsageError
@@ -21,20 +22,6 @@ from tfprof.insight.budgets.quantities import SHARES
 from tfprof.insight.budgets.subject import Subject, subject_of
 from tfprof.testing import xspace_builders as xb
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
-
-
-def limit(text, metric="step_time"):
-    return budget_of(f"{metric} = '{text}'".encode()).limits[0]
-
-
-def verdict(values, text, before=None, metric="step_time"):
-    now = Measured(tuple(values), METRICS[metric].is_timed)
-    old = None if before is None else Measured(tuple(before), METRICS[metric].is_timed)
-    return outcome_of("run", limit(text, metric), now, old)
-
-
-STEPS = (10_000, 11_000, 9_000, 10_000)
-"""Their mean is 10 ms, and the interval 8.02 to 11.98 ms; see the intervals' own test."""
 
 
 @pytest.mark.parametrize(

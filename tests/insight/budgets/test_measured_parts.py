@@ -12,9 +12,9 @@ from tests.captures.tools.gpu_products import (
     on_gpus,
 )
 from tests.hlo_programs import op as hlo_op
-from tests.insight.budgets.test_capture_metrics import at, call, marks, measured, one_host, worker
-from tests.insight.budgets.test_check import STEPS, limit, verdict
-from tests.insight.budgets.test_profile_metrics import NET, profile
+from tests.insight.budgets.captured_runs import at, call, marks, measured, one_host, worker
+from tests.insight.budgets.judged import STEPS, limit, verdict
+from tests.insight.budgets.small_net import NET, profile
 from tfprof.errors import UsageError
 from tfprof.inputs.open_paths import open_paths
 from tfprof.insight.budgets.budget import budget_of

@@ -3,6 +3,7 @@
 import pytest
 
 import tfprof
+from tests.insight.budgets.small_net import NET, profile
 from tfprof.core.text import matching
 from tfprof.errors import UsageError
 from tfprof.insight.budgets.budget import budget_of
@@ -10,7 +11,7 @@ from tfprof.insight.budgets.first_budget import first_budget
 from tfprof.insight.budgets.measure import measure
 from tfprof.insight.budgets.measurement import Contributor, Measured, Missing
 from tfprof.insight.budgets.subject import Subject
-from tfprof.testing.builders import graph, op, op_log, run, stat, traced
+from tfprof.testing.builders import graph, op, run, stat
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 
@@ -20,24 +21,6 @@ def subject(profiler, of_run=None):
 
 def measured(profiler, text):
     return measure(subject(profiler), budget_of(text.encode()).limits[0])
-
-
-NET = graph(
-    op("x", "Placeholder", shape=[2, 4]),
-    op("layer/w", "VariableV2", shape=[4, 3]),
-    op("layer/y", "MatMul", "x", "layer/w"),
-    op("out/z", "Tanh", "layer/y"),
-)
-
-
-def profile(*steps):
-    """Steps, each of the micros of the product and of the other op behind it."""
-    made = tfprof.Profiler(NET, op_log(traced("layer/y", "model.py:7:dense")))
-    for number, (one, other) in enumerate(steps):
-        begin = 1000 + 10_000 * number
-        made.add_step(number, run({"layer/y": stat(one, start=begin),
-                                   "out/z": stat(other, start=begin + one)}))  # fmt: skip
-    return made
 
 
 def test_a_step_that_is_far_longer_is_left_out_with_a_remark():

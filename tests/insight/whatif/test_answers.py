@@ -3,8 +3,7 @@
 import pytest
 
 import tfprof
-from tests.insight.whatif.hand_made import at, captured
-from tests.insight.whatif.test_chosen import two_ops
+from tests.insight.whatif.hand_made import at, captured, two_ops
 from tfprof.testing.xspace_builders import host, line, opened, xspace
 
 

@@ -5,16 +5,9 @@ import pytest
 import tfprof
 from tests.captures.tools.tpus import op as tpu_op
 from tests.captures.tools.tpus import tpu
-from tests.insight.whatif.hand_made import N_STEPS, at, captured, mean_after, step_after
+from tests.insight.whatif.hand_made import N_STEPS, at, captured, mean_after, step_after, two_ops
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
-
-
-def two_ops(begin, step):
-    """In each 10 ms: 4 ms of a product, 3 ms of a sum in 5 ms of a function, 1 ms of nothing."""
-    yield at("layer/MatMul:MatMul", begin, 4000)
-    yield at("FunctionRun", begin + 4000, 5000)
-    yield at("loss/Sum:Sum", begin + 5000, 3000)
 
 
 @pytest.mark.parametrize(

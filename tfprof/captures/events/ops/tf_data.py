@@ -226,8 +226,7 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
     is_iterator = timeline.on_host & timeline.kind_mask(
         [op.kind is OpKind.DATASET for op in timeline.ops]
     )
-    events = np.flatnonzero(is_iterator)
-    if not len(events):
+    if not len(events := np.flatnonzero(is_iterator)):
         return TfData({}, ())
     seen = _Found(
         events,
