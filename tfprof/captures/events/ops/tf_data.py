@@ -265,8 +265,7 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
         feeds_device = root in to_device
         name = f"{'Device' if feeds_device else 'Host'}:{counts[feeds_device]}"
         counts[feeds_device] += 1
-        order = np.argsort(-timeline.durations_ps[events_of_root], kind="stable")
-        called = events_of_root[order]
+        called = events_of_root[np.argsort(-timeline.durations_ps[events_of_root], kind="stable")]
         columns = (called, timeline.starts_ps[called], timeline.durations_ps[called])
         calls = [
             Call(start, duration, partial(walker.taken, event))
@@ -280,8 +279,8 @@ def _in_order(timeline: Timeline, ids: SparseStat, rules: Rules) -> Int64Array |
     """Where the events of iterators are in order of time, which decides what comes first."""
     if rules.takes_file_order:
         return slice(None)
-    starts, durations = (one[ids.events] for one in (timeline.starts_ps, timeline.durations_ps))
-    return np.lexsort((ids.values, -durations, starts))
+    at = ids.events
+    return np.lexsort((ids.values, -timeline.durations_ps[at], timeline.starts_ps[at]))
 
 
 class _Found(NamedTuple):
