@@ -31,6 +31,8 @@ def main() -> int:
         _in_own_namespace()
     commands = [each for each in COMMANDS if not options.only or each.name in options.only]
     faults = [] if options.moments_only else _possible(options.fault)
+    if options.folder:
+        Path(options.folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tfprof-faults-", dir=options.folder) as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,6 +82,19 @@ def taken_rows(table: TableT, wanted: npt.NDArray[Any]) -> TableT:
     columns = [getattr(table, column.name).take(wanted, axis=-1) for column in fields(table)]
     taken: TableT = type(table)(*columns)
     return taken
+
+
+def row_ranges(table: TableT, bounds: Int64Array) -> Iterator[TableT]:
+    """The rows between each two neighbouring bounds, as views.
+
+    Args:
+        table: As for ``concatenate_tables``.
+        bounds: Ascending places of rows.
+    """
+    kind = type(table)
+    columns = [getattr(table, column.name) for column in fields(table)]
+    for first, end in pairwise(bounds.tolist()):
+        yield kind(*(column[..., first:end] for column in columns))
 
 
 class Int64Column:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.core.columns.columns import Int64Array, taken_rows
+from tfprof.core.columns.columns import Int64Array, row_ranges, taken_rows
 from tfprof.core.columns.remarks import Notices
 from tfprof.core.columns.strings import StringTable
 from tfprof.core.wire.lockstep import IrregularError
@@ -104,7 +104,8 @@ def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damag
     steps, step_of_record = np.unique(saved.steps, return_inverse=True)
     step_of_record = np.where(saved.rows < 0, len(steps), step_of_record)
     parts = _split(detail, owners, step_of_record, len(steps))
-    of_steps = _places(step_of_record, len(steps))
+    order, bounds = _in_groups(step_of_record, len(steps))
+    of_steps = (order[first:end] for first, end in pairwise(bounds.tolist()))
     for step, chosen, part in zip(steps.tolist(), of_steps, parts, strict=True):
         profile.steps.add(step, _sums(saved, chosen, part), part)
 
@@ -229,11 +230,11 @@ def _read_allocations(saved: _Records, strings: StringTable) -> tuple[Int64Array
     )
 
 
-def _places(groups: Int64Array, n_groups: int) -> list[Int64Array]:
-    """Places of the members of the first groups, ascending."""
+def _in_groups(groups: Int64Array, n_groups: int) -> tuple[Int64Array, Int64Array]:
+    """Places of the members of the first groups, group by group, and where each group begins."""
     order = np.argsort(groups, kind="stable")
     bounds = np.searchsorted(groups[order], np.arange(n_groups + 1))
-    return [order[first:end] for first, end in pairwise(bounds.tolist())]
+    return order[: bounds[-1]], bounds
 
 
 def _split(
@@ -242,17 +243,22 @@ def _split(
     step_of_record: Int64Array,
     n_steps: int,
 ) -> Iterator[StepDetail]:
-    """The part of the detail that belongs to the records of each step."""
-    places = {name: _places(step_of_record[owner], n_steps) for name, owner in owners.items()}
+    """The part of the detail that belongs to the records of each step.
+
+    All rows are put in the order of the steps at once; the part of a step is a view of its rows.
+    """
+    orders = {name: _in_groups(step_of_record[owner], n_steps) for name, owner in owners.items()}
+    order, bounds = orders["memory"]
     moved = np.zeros(len(detail.memory), np.int64)
-    for uses in places["memory"]:
-        moved[uses] = np.arange(len(uses))
+    moved[order] = np.arange(len(order)) - np.repeat(bounds[:-1], np.diff(bounds))
     outputs = replace(detail.outputs, uses=moved[detail.outputs.uses])
     detail = replace(detail, outputs=outputs)
-    for step in range(n_steps):
-        yield StepDetail(
-            **{name: taken_rows(getattr(detail, name), own[step]) for name, own in places.items()}
-        )
+    parts = {
+        name: row_ranges(taken_rows(getattr(detail, name), order), bounds)
+        for name, (order, bounds) in orders.items()
+    }
+    for tables in zip(*parts.values(), strict=True):
+        yield StepDetail(**dict(zip(parts, tables, strict=True)))
 
 
 def _sums(saved: _Records, chosen: Int64Array, part: StepDetail) -> StepRecords:
