@@ -98,6 +98,8 @@ DEPENDENCY_TESTS = (
     *("cli/test_captures.py", "doctor", "testing", "test_licences.py", "test_public_names.py"),
 )
 """Where a release of a dependency may change what is tested."""
+OFFLINE = ("python", "-m", "tests.offline")
+"""Runs a module where no network is, and fails after an attempt to reach one."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -174,7 +176,7 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    marked = "not (one_engine or browser or readers or gym)"
+    marked = "not (one_engine or browser or readers or gym or thorough)"
     session.run("pytest", *_chosen(session, marked, *PURE_TESTS), env=PURE)
 
 
@@ -379,7 +381,8 @@ def release(session: nox.Session) -> None:
     _check_wheel(session, pure, checkout, is_built=False)
     if BUILT:
         _check_choices(session, dist, wheel, pure, sdist)
-    _run_in(session, fresh, *pip_install, "--force-reinstall", "--no-deps", str(wheel))
+    alone = ("--force-reinstall", "--no-deps", "--no-index", str(wheel))
+    _run_in(session, fresh, *OFFLINE, *pip_install[2:], *alone, env={"PYTHONPATH": str(ROOT)})
 
     # An installed package stands alone, in any folder, and compiled readers change no answer.
     shutil.rmtree(checkout)
@@ -444,8 +447,8 @@ def _wheel_built_twice(
         (unpacked,) = where.iterdir()
         for path in unpacked.rglob("*"):
             os.utime(path, None if name == "once" else (2e9, 2e9))  # as a later checkout
-        build = ("python", "-m", "build", "--no-isolation", "--wheel", "--outdir", str(where))
-        session.run(*build, str(unpacked), env=timed, silent=True)
+        build = ("build", "--no-isolation", "--wheel", "--outdir", str(where))
+        session.run(*OFFLINE, *build, str(unpacked), env=timed, silent=True)
         made += where.glob("*.whl")
     if made[0].read_bytes() != made[1].read_bytes():
         session.error(f"{made[0].name}: the same sources make different bytes")

@@ -81,17 +81,19 @@ class Staging:
         self._here = self._run.with_name(f".{run[:100]}.{secrets.token_hex(8)}.tmp")
 
     def __enter__(self) -> Staging:
-        above = takewhile(lambda folder: not folder.exists(), self._here.parents)
         try:
-            for folder in reversed([self._here, *above]):
+            above = takewhile(lambda folder: not folder.exists(), self._here.parents)
+            self._made = [*reversed([*above]), self._here]
+            for folder in self._made:
                 folder.mkdir(exist_ok=folder != self._here)
-                self._made.append(folder)
             probe = self._here / "probe"
             probe.write_bytes(b"0")
             probe.unlink()
-        except (OSError, ValueError) as error:
+        except BaseException as error:  # also of a signal
             self._clear()
-            raise _unwritable(self._run.parent, error) from error
+            if isinstance(error, (OSError, ValueError)):
+                raise _unwritable(self._run.parent, error) from error
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,7 +17,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
-from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers
+from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers, read_apart
 from tfprof.core.columns.described import Described
 from tfprof.errors import InputError
 from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, NamedTrace, events_of_trace
@@ -92,15 +92,19 @@ def _written(
 
     number = secrets.randbits(62)
     path = _path(folder, number)
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.register("rows", ArrowTable(fields, chunks))
-        try:
+
+    def write() -> None:
+        with duckdb.connect(config={"threads": 1}) as connection:
+            connection.register("rows", ArrowTable(fields, chunks))
             connection.execute(
                 f"copy (select {', '.join((f'{number} as file', *columns))} from rows) "
                 f"to {_quoted(path)} (format parquet, compression zstd)"
             )
-        except duckdb.IOException as error:
-            raise InputError(f"{folder}: events cannot be written: {error}") from error
+
+    try:
+        read_apart(write)
+    except duckdb.IOException as error:
+        raise InputError(f"{folder}: events cannot be written: {error}") from error
     return path
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import signal
 import sys
 import weakref
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import tfprof
 from tfprof.core.columns import arrow
-from tfprof.core.columns.arrow import Coded, Field, Numbers, stream_of
+from tfprof.core.columns.arrow import Coded, Field, Numbers, read_apart, stream_of
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames, column_of
 from tfprof.tools import Column, Table
 
@@ -144,6 +145,32 @@ def test_an_error_while_a_stream_is_read_reaches_the_reader():
     with pytest.raises(duckdb.Error, match="different lengths"):
         two = [Numbers(np.arange(3)), Numbers(np.arange(2))]
         rows_of(Stream([Field("a", "int64"), Field("b", "int64")], [two]))
+
+
+def interrupted(interrupt):
+    yield [Numbers(np.arange(3))]
+    interrupt()
+    yield [Numbers(np.arange(3))]
+
+
+def ctrl_c():
+    """What Python does in the main thread at Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_stream_is_read_is_not_the_end_of_the_table():
+    with duckdb.connect() as connection:
+        connection.register("given", Stream([Field("n", "int64")], interrupted(ctrl_c)))
+        with pytest.raises(duckdb.Error, match="KeyboardInterrupt"):
+            connection.execute("select * from given").fetchall()
+
+
+def test_ctrl_c_while_a_library_reads_apart_comes_when_it_is_done():
+    done = []
+    stream = Stream([Field("n", "int64")], interrupted(lambda: signal.raise_signal(signal.SIGINT)))
+    with pytest.raises(KeyboardInterrupt):
+        read_apart(lambda: done.extend(rows_of(stream)))
+    assert [n for (n,) in done] == [0, 1, 2, 0, 1, 2]
 
 
 @given(

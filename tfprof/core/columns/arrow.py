@@ -12,13 +12,16 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tfprof.core.columns.columns import BoolArray
+
+T = TypeVar("T")
 
 Texts = Sequence[str | None]
 
@@ -214,11 +217,15 @@ class _Owner:
         self._error: ctypes.Array[ctypes.c_char] | None = None
 
     def write(self, fill: Callable[[], None]) -> int:
-        """Fill a structure; a C function cannot raise, so it returns an error number."""
+        """Fill a structure; a C function cannot raise, so it returns an error number.
+
+        A signal's exception is an error, too: ctypes would drop it and return 0, which is the end
+        of the table.
+        """
         try:
             fill()
-        except Exception as error:
-            self._error = ctypes.create_string_buffer(f"{error}".encode())
+        except BaseException as error:
+            self._error = ctypes.create_string_buffer((str(error) or type(error).__name__).encode())
             return _FAILED
         return 0
 
@@ -276,6 +283,22 @@ def stream_of(fields: Sequence[Field], chunks: Iterable[Sequence[ArrowColumn]]) 
     stream.get_last_error, stream.release = _last_error, _release_stream
     _hold(stream, _Owner(fields, chunks))
     return _capsule_new(address, _STREAM, ctypes.cast(_destroy, ctypes.c_void_p))
+
+
+def read_apart(read: Callable[[], T]) -> T:
+    """Let a library of this process read streams in a thread of its own; returns its answer.
+
+    Python raises what a signal brings, such as Ctrl-C, in the main thread alone, also in a callback
+    from C, which loses it. The main thread waits here, and raises it when the library is done.
+
+    Args:
+        read: Calls the library.
+
+    Raises:
+        BaseException: What the library raises, or a signal brings.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(read).result()
 
 
 def _fill_schema(schema: _Schema, name: str, fields: Sequence[Field]) -> None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from tfprof.captures.run.table import Column, Table
+from tfprof.core.columns.arrow import read_apart
 from tfprof.errors import (
     InputError,
     MalformedProfileError,
@@ -258,11 +259,15 @@ def _insert(connection: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> Non
         Column(one.name, one.name, _KINDS.get(one.type, "number")) for one in TABLES[table][1]
     )
     clean = [tuple(_text(each) if isinstance(each, str) else each for each in row) for row in rows]
-    connection.register("added", Table("added", columns, clean))
-    if table == "sources":
-        connection.execute("delete from sources where source in (select source from added)")
-    connection.execute(f"insert into {table} select * from added")
-    connection.unregister("added")
+
+    def insert() -> None:
+        connection.register("added", Table("added", columns, clean))
+        if table == "sources":
+            connection.execute("delete from sources where source in (select source from added)")
+        connection.execute(f"insert into {table} select * from added")
+        connection.unregister("added")
+
+    read_apart(insert)
 
 
 def _text(value: str) -> str:
