@@ -26,6 +26,11 @@ _TRACES = re.compile(
     r"Traceback|Exception ignored|Fatal Python error|Segmentation|resource_tracker|"
     r"core dumped|terminate called|Current thread|Warning:"
 )
+_OF_LIBRARY = re.compile(
+    r"Failed to start lifeguard thread|pollset_global_init|thread-local data: ABORT", re.ASCII
+)
+"""Last words of gRPC and of the C library where there is no memory for a thread, or no
+descriptor: each ends the process at once, as SIGKILL does."""
 _OURS = str(ROOT / "tfprof")
 _PROGRAM = 'program.py", line'
 MOST_CODE = 6
@@ -47,10 +52,11 @@ def wrong(
         has_files: Whether its folder was not taken away.
         is_other: Whether its input was changed, so that the answer is another one.
     """
+    is_at_once = signal_ == signal.SIGKILL or _is_of_library(done)
     faults = [*_wrong_end(command, done, signal_, is_deaf)]
     if has_files:
         faults += _wrong_files(command, done, whole, is_other)
-    if signal_ != signal.SIGKILL:
+    if not is_at_once:
         faults += [f"left in the folder: {name}" for name in _left(command, done)]
         faults += [
             f"left in the temporary folder: {name}" for name in done.temporary if name != FILLER
@@ -60,6 +66,8 @@ def wrong(
 
 
 def _wrong_end(command: Command, done: Done, signal_: int, is_deaf: bool) -> Iterator[str]:
+    if _is_of_library(done):
+        return
     if done.code is None:
         yield f"hangs: {done.err[-300:]}"
         return
@@ -70,6 +78,10 @@ def _wrong_end(command: Command, done: Done, signal_: int, is_deaf: bool) -> Ite
         yield f"exit code {done.code}: {done.err[-300:]}"
     if not signal_ and not is_deaf and done.code not in command.ends and not done.err.strip():
         yield f"exit code {done.code} without a reason"
+
+
+def _is_of_library(done: Done) -> bool:
+    return done.code in (-signal.SIGABRT, 127) and _OF_LIBRARY.search(done.err) is not None
 
 
 def _codes(command: Command, signal_: int) -> set[int]:

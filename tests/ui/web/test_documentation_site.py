@@ -1,7 +1,7 @@
 """The documentation as a site: every page is in it, every link leads somewhere, nothing is fetched.
 
-``nox -s site`` builds it, warnings as errors, and names it in ``TFPROF_SITE``; otherwise these tests
-are skipped.
+``nox -s site`` builds it, warnings as errors, and names it in ``TFPROF_SITE``; else these tests are
+skipped.
 """
 
 import importlib.util
