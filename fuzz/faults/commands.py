@@ -146,7 +146,7 @@ COMMANDS = (
     Command(
         "run", "run --steps 3:8 --logdir logs --run r --no-overview -- "
         "{python} {inputs}/program.py",
-        makes=("logs", *_RUN, "logs/plugins/profile/r/*"),
+        makes=("logs", *_RUN, "logs/plugins/profile/r/*"), ends=(0, 126),
     ),
     Command("monitor", "monitor {server} --count 3 --interval 200ms", share=0.2,
     ),

@@ -22,6 +22,9 @@ _KEPT = re.compile(
 )
 """What may be in the home folder."""
 
+_PROBE = re.compile(r"[a-z0-9_]{8}", re.ASCII)
+"""A file of one byte, by which Python's ``tempfile`` looks whether a folder can be written."""
+
 _TRACES = re.compile(
     r"Traceback|Exception ignored|Fatal Python error|Segmentation|resource_tracker|"
     r"core dumped|terminate called|Current thread|Warning:"
@@ -59,7 +62,9 @@ def wrong(
     if not is_at_once:
         faults += [f"left in the folder: {name}" for name in _left(command, done)]
         faults += [
-            f"left in the temporary folder: {name}" for name in done.temporary if name != FILLER
+            f"left in the temporary folder: {name}"
+            for name in done.temporary
+            if name != FILLER and not _PROBE.fullmatch(name)
         ]
         faults += [f"left at home: {name}" for name in done.home if not _KEPT.fullmatch(name)]
     return [*faults, *(f"left a process: {line}" for line in done.children)]
@@ -86,7 +91,7 @@ def _is_of_library(done: Done) -> bool:
 
 def _codes(command: Command, signal_: int) -> set[int]:
     if signal_ == 0:
-        return {*range(MOST_CODE + 1)}
+        return {*range(MOST_CODE + 1), *command.ends}
     also = (128 + signal.SIGINT, -signal.SIGINT) if command.ready else ()  # which ends it
     return {*command.ends, 128 + signal_, -signal_, *also}
 

@@ -173,3 +173,11 @@ def test_a_process_that_is_stopped_gives_no_stacks_in_time(tmp_path):
             stacks_of(process, 0.1)
         os.kill(child.pid, signal.SIGCONT)
         child.communicate("\n", timeout=30)
+
+
+def test_a_file_that_cannot_be_written_leaves_no_part(tmp_path):
+    taken = tmp_path / file_name(own().host, own().pid)
+    taken.mkdir()
+    with pytest.raises(OSError):
+        write_process(tmp_path, own())
+    assert list(tmp_path.iterdir()) == [taken]

@@ -114,8 +114,13 @@ def write_process(folder: Path, process: HookedProcess) -> Path:
     """
     path = folder / file_name(process.host, process.pid)
     unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(asdict(process)), "utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(json.dumps(asdict(process)), "utf-8")
+        unfinished.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+        raise
     return path
 
 

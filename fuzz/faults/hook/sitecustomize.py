@@ -88,7 +88,9 @@ def _let_jump(seconds):
     now, now_ns = time.time, time.time_ns
 
     def ahead():
-        return seconds if next(looks) // 10 % 2 else 0.0
+        # gRPC hands such times to C code, whose clock does not jump here: it would wait an hour.
+        is_of_grpc = "/grpc/" in sys._getframe(2).f_code.co_filename
+        return seconds if next(looks) // 10 % 2 and not is_of_grpc else 0.0
 
     time.time = lambda: now() + ahead()
     time.time_ns = lambda: now_ns() + int(ahead() * 1e9)

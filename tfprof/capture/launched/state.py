@@ -90,6 +90,9 @@ class State:
             except FileNotFoundError:
                 if is_last:
                     raise
+            except OSError:
+                self._remove_folder()
+                raise
         self.update(**self._register())
 
     def update(self, **changes: Any) -> None:
@@ -110,8 +113,13 @@ class State:
                 self._stream = None
                 Path(self._stream_path).unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)
-            if self._folder.name == STATE_FOLDER:
-                self._folder.rmdir()  # if no other process uses it
+            self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        """Remove the folder if it is ours, and no other process uses it."""
+        if self._folder.name == STATE_FOLDER:
+            with contextlib.suppress(OSError):
+                self._folder.rmdir()
 
     def leave_to_parent(self) -> None:
         """In a child of ``fork``: its stacks must not go into the file of its parent."""
