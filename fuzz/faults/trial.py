@@ -23,6 +23,7 @@ from tests.remote.flight.fake_sessions import FakeSession
 HANG_SECONDS = 120.0
 """Of the clock on the wall, on a machine that has other things to do."""
 
+_READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.002
 OLD = b"what was here before\n"
 
@@ -201,17 +202,22 @@ def _watched(
 
 
 def _visit_and_end(command: Command, pid: int, stdout: Path) -> None:
-    """Wait until a command is ready, visit it, and end it by Ctrl-C."""
-    printed = ""
-    while not (command.ready in printed and printed.endswith("\n")):
+    """Wait until a command is ready, visit it, and end it by Ctrl-C.
+
+    Where it cannot write that it is ready, it ends without a visit.
+    """
+    printed, end = "", time.monotonic() + _READY_SECONDS
+    while not (is_ready := command.ready in printed and printed.endswith("\n")):
         if not Path(f"/proc/{pid}").exists():
             return
+        if time.monotonic() > end:
+            break
         time.sleep(0.02)
         printed = _text(stdout)
-    if command.visit is not None:
+    if is_ready and command.visit is not None:
         command.visit(printed)
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGINT)
+        os.killpg(pid, signal.SIGINT)  # also what a tracer has started
 
 
 def _started(around: Surroundings, streams: Sequence[Path], nursery: Nursery | None) -> Started:

@@ -157,7 +157,7 @@ class Target:
             self.write(harmless(_as_text(chunks)))
             return
         _record(None)
-        with _writing_stdout():
+        with writing_stdout():
             sys.stdout.flush()
             sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
@@ -181,7 +181,7 @@ class Target:
         _record(("text", content, self.colour, self.pager))
         if self.is_terminal:
             content = _without_commands(content)
-        with _writing_stdout():
+        with writing_stdout():
             if self._wants_pages(content):
                 with _less_options():
                     click.echo_via_pager(content, color=self._pager_colour())
@@ -319,7 +319,7 @@ def _as_text(chunks: Iterable[bytes]) -> str:
 
 
 @contextmanager
-def _writing_stdout() -> Iterator[None]:
+def writing_stdout() -> Iterator[None]:
     """Turn an error of writing to stdout into an InputError, except a closed pipe."""
     try:
         yield

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -239,6 +240,23 @@ def test_over_stdin_and_stdout():
             return await client.call_tool("query", {"sql": "select count(*) from steps"})
 
     assert json.loads(anyio.run(session).content[0].text)["rows"][0][0] > 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_answers_that_cannot_be_written():
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }}  # fmt: skip
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tfprof", "mcp", "--demo"], input=json.dumps(first) + "\n",
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == (
+        "tfprof: error: standard output: cannot be written: No space left on device\n"
+    )
 
 
 def test_without_the_package(monkeypatch, demo):

@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, from_params
-from tfprof.cli.output import Target
+from tfprof.cli.output import Target, writing_stdout
 from tfprof.cli.sites import SiteInputs, open_runs, site_options, sources_option
 
 
@@ -20,7 +20,19 @@ def run(skill: bool, **params: Any) -> None:
     from tfprof.cli.mcp.server import server_of
 
     gc.enable()  # it runs for days
-    server_of(open_runs(from_params(SiteInputs, params))).run("stdio")
+    server = server_of(open_runs(from_params(SiteInputs, params)))
+    with writing_stdout():
+        try:
+            server.run("stdio")
+        except Exception as error:
+            raise _first_of(error) from error
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """The error itself; the server's tasks put theirs into groups, one in the other."""
+    while inner := getattr(error, "exceptions", ()):
+        error = inner[0]
+    return error
 
 
 command = Command(
