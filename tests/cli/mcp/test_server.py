@@ -253,7 +253,7 @@ def test_answers_that_cannot_be_written():
             [sys.executable, "-m", "tfprof", "mcp", "--demo"], input=json.dumps(first) + "\n",
             stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
         )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stderr == (
         "tfprof: error: standard output: cannot be written: No space left on device\n"
     )
