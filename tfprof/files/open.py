@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.parsing import MAX_MESSAGE_BYTES, parse
+from tfprof.core.wire.text_form import message_of_text
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack
 from tfprof.files.disk import content_of, entries, is_folder, is_ordinary_file, opened
@@ -202,12 +203,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
             f"{MAX_MESSAGE_BYTES} bytes (2 GiB - 1) are read. Give the binary form"
         )
     try:
-        return text_format.Parse(
-            str(data, "utf-8"),
-            message_class(),
-            allow_unknown_field=True,
-            descriptor_pool=pb.private_pool(),
-        )
+        return message_of_text(message_class, str(data, "utf-8"))
     except (text_format.ParseError, ValueError, DeprecationWarning) as error:
         # ValueError: a number out of range, or invalid UTF-8. A warning, where these are errors, is
         # how Python reports an invalid escape.

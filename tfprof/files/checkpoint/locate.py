@@ -10,6 +10,7 @@ from pathlib import PureWindowsPath
 from typing import Final
 
 from tfprof.core.wire import messages as pb
+from tfprof.core.wire.text_form import message_of_text
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.checkpoint.bundle import INDEX_SUFFIX, Bundle
 from tfprof.files.checkpoint.saved_slices import SavedSlices
@@ -191,12 +192,8 @@ def _of_state(path: AnyPath) -> AnyPath:
     if file.size > _MOST_STATE_BYTES:
         raise MalformedProfileError(f"{path}: too large to be the state of checkpoints")
     try:
-        state = text_format.Parse(
-            file.read(0, file.size).tobytes().decode("utf-8"),
-            pb.CheckpointState(),
-            allow_unknown_field=True,
-            descriptor_pool=pb.private_pool(),
-        )
+        text = file.read(0, file.size).tobytes().decode("utf-8")
+        state = message_of_text(pb.CheckpointState, text)
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise MalformedProfileError(
             f"{path}: not the state of checkpoints, as TensorFlow writes it: {error}. Give the "
