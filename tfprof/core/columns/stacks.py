@@ -18,8 +18,11 @@ from tfprof.errors import MalformedProfileError
 
 _MOST = int(np.iinfo(np.int64).max)
 
+_NODES_OF_SMALL_FILES = 150_000
+"""Most calls in the tree of any file; a larger file may have as many as it has bytes."""
+
 _CALLS_OF_SMALL_FILES = 1_000_000
-"""Most calls of any file; a larger file may have as many as it has bytes."""
+"""The same for the calls of all stacks."""
 
 _REPEATED = 2
 """Most repetitions of that many calls in the stacks of the samples."""
@@ -127,6 +130,7 @@ class StackTree:
         self._frames: dict[StackFrame, int] = {}
         self._nodes: dict[tuple[int, int], int] = {}
         self._most = max(n_bytes, _CALLS_OF_SMALL_FILES)
+        self._most_nodes = max(n_bytes, _NODES_OF_SMALL_FILES)
         self._n_counted, self._label = 0, label
 
     def node(self, parent: int, frame: StackFrame) -> int:
@@ -148,8 +152,8 @@ class StackTree:
     def below(self, parent: int, number: int) -> int:
         """As ``node``, by the number of the called function."""
         node = self._nodes.setdefault((parent, number), len(self._nodes))
-        if node >= self._most:
-            raise self._too_many(self._most)
+        if node >= self._most_nodes:
+            raise self._too_many(self._most_nodes)
         return node
 
     def count(self, n_calls: int, n_numbers: int) -> None:
