@@ -69,21 +69,30 @@ class Verdict:
 def verdict_on(samples: Sequence[Sample], *, keeps: bool) -> Verdict:
     """Judge a run.
 
+    A count has grown if the least of the last third is above that of the second, or the most above
+    all before. A thread that starts and ends may be there at any sample.
+
     Args:
         samples: Its samples, in order.
         keeps: Whether each unit must be kept, so that memory grows by as much each time.
     """
-    steady = np.array(samples[round(len(samples) * (1 - STEADY)) :], np.float64)
+    every = np.array(samples, np.float64)
+    steady = every[round(len(samples) * (1 - STEADY)) :]
     done, memory = steady[:, 0], steady[:, 1]
     slope, start = np.polyfit(done, memory, 1)
     rest = memory - (slope * done + start)
     growth = slope * (done[-1] - done[0])
     allowed = NOISE * float(rest.std()) + SLACK_BYTES
     half = len(steady) // 2
+    last = len(every) - len(steady) + half
     grown = tuple(
         name
         for column, name in enumerate(Sample._fields)
-        if column > 1 and steady[half:, column].max() > steady[:half, column].max()
+        if column > 1
+        and (
+            every[last:, column].min() > steady[:half, column].min()
+            or every[last:, column].max() > every[:last, column].max()
+        )
     )
     is_even = growth <= allowed
     if keeps:
