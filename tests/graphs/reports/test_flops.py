@@ -116,6 +116,10 @@ def test_a_batch_that_the_graph_does_not_have():
     assert tfprof.flops(fixed, batch=8).flops == 32
     with pytest.raises(tfprof.UsageError, match="the input x has a fixed first dimension of 8"):
         tfprof.flops(fixed, batch=4)
+    open_ = placeholder("x", 8, 4)
+    open_.attr["_output_shapes"].list.shape.add().dim.add(size=-1)
+    with pytest.raises(tfprof.UsageError, match="the input x has a fixed first dimension of 8"):
+        tfprof.flops(graph(open_, node("r", "Relu", "x", **T)), batch=4)
     with pytest.raises(tfprof.UsageError, match="this graph has no inputs"):
         tfprof.flops(graph(WEIGHTS), batch=4)
 

@@ -157,10 +157,12 @@ def _check_batch(target: Target, batch: int) -> None:
     if not target.program.inputs:
         raise UsageError(f"batch={batch}: this graph has no inputs, so it has no batch to choose")
     for name, place in target.program.inputs.items():
-        shape = declared_shape(nodes[place])
-        if shape and shape[0] != batch:
+        node = nodes[place]
+        both = (declared_shape(node), node.kind.attrs.get("shape"))  # one may leave it open
+        fixed = [shape[0] for shape in both if shape and shape[0] is not None]
+        if any(size != batch for size in fixed):
             raise UsageError(
-                f"batch={batch}: the input {name} has a fixed first dimension of {shape[0]}; "
+                f"batch={batch}: the input {name} has a fixed first dimension of {fixed[0]}; "
                 "leave batch out, or trace or export the model again with another one"
             )
 
