@@ -1,5 +1,6 @@
 """Real processes: pipes, terminals and what gets imported."""
 
+import errno
 import os
 import re
 import select
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfprof
+from tfprof.cli.output import deliver_quietly
 
 from .conftest import environment
 
@@ -68,6 +70,24 @@ def test_closed_pipe_is_quiet():
         'echo "${PIPESTATUS[0]}" >&2'
     )
     assert done.stderr == "0\n"
+
+
+@posix
+def test_another_pipe_that_breaks_is_an_error():
+    def work():
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        deliver_quietly(work)
+
+
+@posix
+def test_a_working_folder_that_is_gone_is_named(tmp_path):
+    done = bash(f"cd {tmp_path} && rmdir {tmp_path} && {sys.executable} -m tfprof ui")
+    assert done.returncode == 3
+    assert done.stderr == (
+        "tfprof: error: the working folder: cannot be used: No such file or directory\n"
+    )
 
 
 @posix

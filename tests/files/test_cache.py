@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -166,4 +167,16 @@ def test_a_full_disk_keeps_nothing_of_a_content(tmp_path: Path) -> None:
         Cache(tmp_path, 1 << 20).keep_content(bytes(1 << 16), "a")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not _files(tmp_path)
+
+
+def test_a_signal_leaves_nothing_unfinished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(cache: Cache, file: BinaryIO, key: str) -> BinaryIO:
+        raise SystemExit(128 + 15)
+
+    monkeypatch.setattr(Cache, "keep", ended)
+    with pytest.raises(SystemExit):
+        Cache(tmp_path, 1 << 20).keep_content(b"content", "a")
     assert not _files(tmp_path)

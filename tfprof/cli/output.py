@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+import select
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -183,7 +184,7 @@ class Target:
             content = _without_commands(content)
         with writing_stdout():
             if self._wants_pages(content):
-                with _less_options():
+                with suppress(BrokenPipeError), _less_options():
                     click.echo_via_pager(content, color=self._pager_colour())
             else:
                 _write_stdout(content)
@@ -294,14 +295,22 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return result
-    except BrokenPipeError:
-        silence(sys.stdout)
-        return 0
     except OSError as error:
-        if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
+        # EINVAL: a closed pipe on Windows. Another pipe, such as one to a process of ours, matters.
+        if error.errno not in (errno.EPIPE, errno.EINVAL) or not _has_no_reader(sys.stdout):
             raise
         silence(sys.stdout)
         return 0
+
+
+def _has_no_reader(stream: Any) -> bool:
+    """Whether the reader of a pipe has gone; also where that cannot be known, as on Windows."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+    except (AttributeError, OSError, ValueError):
+        return True
+    return any(flags & (select.POLLERR | select.POLLHUP) for _, flags in poll.poll(0))
 
 
 def _as_text(chunks: Iterable[bytes]) -> str:

@@ -122,8 +122,11 @@ def _command_first(words: list[str]) -> list[str]:
 
 def _without_traceback(error: OSError) -> str:
     """The message for a file; without one, for stdout, to which click printed help."""
-    if error.filename is not None:
-        return f"{error.filename}: cannot be used: {error.strerror}"
+    place = error.filename
+    if place is None and isinstance(error, FileNotFoundError):
+        place = "the working folder"  # another program has removed it
+    if place is not None:
+        return f"{place}: cannot be used: {error.strerror}"
     silence(sys.stdout)
     return f"standard output: cannot be written: {error.strerror or error}"
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import secrets
 import sys
 import time
 import zlib
@@ -103,16 +104,16 @@ class Cache:
 
     def keep_content(self, content: bytes, key: str) -> None:
         """Add a content to the cache, if there is a place for it."""
-        file = self.unfinished()
-        if file is not None:
-            with contextlib.suppress(OSError):  # of a full disk
-                try:
+        # Its name is known before it is there, so that a signal leaves nothing.
+        path = self._folder / f"{secrets.token_hex(8)}{_UNFINISHED}"
+        with contextlib.suppress(OSError):  # of a full disk
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                with path.open("xb+") as file:
                     file.write(content)
                     self.keep(file, key).close()
-                finally:
-                    with contextlib.suppress(OSError):  # which writes what is left
-                        file.close()
-                    Path(file.name).unlink(missing_ok=True)
+            finally:
+                path.unlink(missing_ok=True)
 
     def forget(self, key: str) -> None:
         """Remove a cached file, if it is there."""

@@ -12,6 +12,7 @@ from tests.captures.parts.recorded_files import WANTED, files
 from tfprof.captures.hosts import engines
 from tfprof.captures.hosts.engines import OneProcess, Processes, local_engine
 from tfprof.captures.parts.part import merge
+from tfprof.errors import InputError
 
 pytestmark = pytest.mark.one_engine
 
@@ -33,6 +34,13 @@ def test_processes_give_the_same_and_outlive_a_death():
                 os.kill(process.pid, signal.SIGKILL)
     assert killed
     assert merge(parts).to_bytes() == expected()
+
+
+def test_a_python_that_cannot_be_started(tmp_path, monkeypatch):
+    """Not an empty answer, as if the reader of a pipe had gone."""
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(tmp_path))
+    with pytest.raises(InputError, match="no process can be started that reads"):
+        list(Processes(2).parts(files(*CAPTURES), WANTED))
 
 
 def test_processes_start_before_the_request():

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import sys
 from concurrent.futures import Future
+from threading import Event
 
 import pytest
 
@@ -83,3 +84,12 @@ def test_what_a_page_does_not_need_is_not_loaded(asked, unloaded):
     code = f"import sys, {asked}; print([m for m in {unloaded!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_queue_that_is_closed_ends_when_its_pages_are_made():
+    queue, may_end = RenderQueue(), Event()
+    begun = [queue.begin(number, lambda: b"x" * may_end.wait(60)) for number in range(3)]
+    assert not queue.close(0)
+    may_end.set()
+    assert queue.close(60)
+    assert [future.done() for future in begun] == [True, True, False]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfprof.captures.parts.condense import KILLED, HostFile, condense, failed
 from tfprof.captures.parts.part import Part, Wanted
-from tfprof.errors import UsageError
+from tfprof.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -79,9 +79,16 @@ class Processes:
 
         # Forking a process with threads may hang it.
         pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
-        with _without_interrupts(), suppress(BrokenProcessPool):  # its use raises it again
-            for _ in range(n_workers):
-                pool.submit(_nothing)
+        try:
+            with _without_interrupts(), suppress(BrokenProcessPool):  # its use raises it again
+                for _ in range(n_workers):
+                    pool.submit(_nothing)
+        except (OSError, RuntimeError) as error:  # no file, no memory, or no more processes
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise InputError(
+                f"no process can be started that reads hosts: {error}. With --engine process, this "
+                "one reads them, one after the other"
+            ) from error
         return pool
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:

@@ -64,10 +64,13 @@ def run(host: str, port: int, browser: bool | None, cache: bool, **params: Any) 
 def _only_faults() -> Iterator[None]:
     """Print faults of the server on the terminal; remarks of the library are on the pages."""
     library, server = logging.getLogger("tfprof"), logging.getLogger("tfprof.ui.web")
-    quiet, handler = logging.NullHandler(), logging.StreamHandler()
+    connections = logging.getLogger("asyncio")
+    quiet, handler, line = logging.NullHandler(), logging.StreamHandler(), logging.StreamHandler()
     handler.setFormatter(logging.Formatter("tfprof: error: %(message)s"))
+    line.setFormatter(_WithoutTraceback("tfprof: error: %(message)s"))
     library.addHandler(quiet)
     server.addHandler(handler)
+    connections.addHandler(line)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TfprofWarning)
@@ -75,6 +78,15 @@ def _only_faults() -> Iterator[None]:
     finally:
         library.removeHandler(quiet)
         server.removeHandler(handler)
+        connections.removeHandler(line)
+
+
+class _WithoutTraceback(logging.Formatter):
+    """For what asyncio reports of connections, such as that no descriptor is left for one."""
+
+    def formatException(self, ei: object) -> str:  # noqa: N802
+        """No text."""
+        return ""
 
 
 def has_display(environ: Mapping[str, str]) -> bool:

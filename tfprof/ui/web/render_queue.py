@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -41,8 +42,9 @@ class RenderQueue:
 
     def __init__(self, most_seconds: float = MOST_SECONDS, kept_bytes: int = KEPT_BYTES) -> None:
         self._most_seconds, self._kept_bytes = most_seconds, kept_bytes
-        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._is_closed = False
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
         self._making: dict[Hashable, Future[bytes]] = {}
@@ -117,8 +119,22 @@ class RenderQueue:
         future.set_result(packed)
 
     def _work(self) -> None:
-        while True:
-            self._jobs.get()()
+        while (job := self._jobs.get()) is not None and not self._is_closed:
+            job()
+
+    def close(self, wait_seconds: float) -> bool:
+        """Begin no more documents; returns whether those in the making are done in time.
+
+        Args:
+            wait_seconds: How long to wait for them.
+        """
+        self._is_closed = True
+        for _ in self._threads:
+            self._jobs.put(None)  # wakes it
+        end = time.monotonic() + wait_seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _keep(self, key: Hashable, packed: bytes) -> None:
         if len(packed) > self._kept_bytes:

@@ -41,6 +41,9 @@ _LOOK_SECONDS: Final = 2.0
 _KEPT_RUNS: Final = 2
 """Number of runs that stay in memory: two can be compared without reading them repeatedly."""
 
+_LAST_SECONDS: Final = 2.0
+"""How long a server that has ended waits for documents in the making."""
+
 LookAgain = Callable[[], Sequence[Opened]]
 
 logger = logging.getLogger("tfprof.ui.web")
@@ -298,9 +301,8 @@ def serve(
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    app = application(
-        site, access, None, look_again, documents, ahead=True
-    )  # as the browser starts
+    queue = RenderQueue()
+    app = application(site, access, queue, look_again, documents, ahead=True)  # as a browser starts
     import uvicorn
 
     config = uvicorn.Config(
@@ -309,5 +311,9 @@ def serve(
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
         backlog=128,  # also how many connections are accepted before one is looked at
     )  # fmt: skip
-    with contextlib.suppress(KeyboardInterrupt), listener:
-        uvicorn.Server(config).run(sockets=[listener])
+    try:
+        with contextlib.suppress(KeyboardInterrupt), listener:
+            uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        # Where a thread computes while Python ends, C++ aborts the process.
+        queue.close(_LAST_SECONDS)
