@@ -18,7 +18,9 @@ from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import TfprofError
 
 _KEPT = re.compile(
-    rf"{FILLER}|workers\.txt|\.cache(/tfprof(/\w+(/\w+-\d+-[0-9a-f]{{8}})?)?)?", re.ASCII
+    rf"{FILLER}|workers\.txt|\.cache(/tfprof(/\w+(/\w+-\d+-[0-9a-f]{{8}})?)?)?"
+    r"|\.local(/state(/tfprof(/history)?)?)?",
+    re.ASCII,
 )
 """What may be in the home folder."""
 
