@@ -13,7 +13,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/tfprof-sanitizers.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
 
 cd -- "$root"
-for part in tfprof tests fuzz setup.py pyproject.toml README.md LICENSE; do
+for part in tfprof tests fuzz protos setup.py pyproject.toml README.md LICENSE; do
     cp -R -- "$part" "$work/"
 done
 rm -f -- "$work"/tfprof/core/wire/native/*.{so,c}
