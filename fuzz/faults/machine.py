@@ -142,7 +142,7 @@ def _pipe(path: Path) -> subprocess.Popen[bytes]:
 
 
 def _refused(calls: str, error: str, when: str) -> Change:
-    """The system refuses calls from some call on, on the streams, too; imports make none of them."""
+    """The system refuses calls from some call on, of any file; imports make none of them."""
 
     def change(around: Surroundings) -> None:
         around.wrapper = [
