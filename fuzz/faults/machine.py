@@ -29,6 +29,8 @@ class Fault(NamedTuple):
     """Whether Python's own beginning is part of it."""
     is_deaf: bool = False
     """Whether messages are lost."""
+    has_no_stdin: bool = False
+    """Whether nothing comes from stdin."""
 
 
 def _disk(
@@ -207,15 +209,18 @@ FAULTS = (
     Fault("TERM, COLUMNS are nonsense", _variables(TERM="???", COLUMNS="-7", LINES="x"),
           is_fresh=True),
     Fault("terminal of 1 column", _all(_variables(TERM="xterm", PAGER="cat"),
-                                       _first("take_terminal", 1, 1, False)), is_fresh=True),
+                                       _first("take_terminal", 1, 1, False)), is_fresh=True,
+          has_no_stdin=True),
     Fault("terminal of no size", _all(_variables(TERM="xterm", PAGER="cat"),
-                                      _first("take_terminal", 0, 0, False)), is_fresh=True),
+                                      _first("take_terminal", 0, 0, False)), is_fresh=True,
+          has_no_stdin=True),
     Fault("terminal that has gone", _first("take_terminal", 80, 24, True), is_fresh=True,
-          is_deaf=True),
-    Fault("stdin closed", _first("close", 0), is_fresh=True),
+          is_deaf=True, has_no_stdin=True),
+    Fault("stdin closed", _first("close", 0), is_fresh=True, has_no_stdin=True),
     Fault("stdout closed", _first("close", 1), is_fresh=True),
     Fault("stderr closed", _first("close", 2), is_fresh=True, is_deaf=True),
-    Fault("all streams closed", _first("close", 0, 1, 2), is_fresh=True, is_deaf=True),
+    Fault("all streams closed", _first("close", 0, 1, 2), is_fresh=True, is_deaf=True,
+          has_no_stdin=True),
     Fault("stdout: broken pipe", _first("break_pipe", 1), is_fresh=True),
     Fault("stderr: broken pipe", _first("break_pipe", 2), is_fresh=True, is_deaf=True),
     Fault("stdout: /dev/full", _first("redirect", 1, "/dev/full"), is_fresh=True),

@@ -111,6 +111,6 @@ def under(
     done = place.run(command, fault.change, fault=at, nursery=nursery)
     faulty = wrong(
         command, done, whole, is_deaf=fault.is_deaf, has_files="{work}" not in fault.at,
-        is_other="{inputs}" in fault.at,
+        is_other="{inputs}" in fault.at, has_stdin=not fault.has_no_stdin,
     )  # fmt: skip
     return Judged(command, fault.name, fault.name, done, faulty)

@@ -44,7 +44,7 @@ MOST_CODE = 6
 
 def wrong(
     command: Command, done: Done, whole: Mapping[str, bytes | None], signal_: int = 0, *,
-    is_deaf: bool = False, has_files: bool = True, is_other: bool = False,
+    is_deaf: bool = False, has_files: bool = True, is_other: bool = False, has_stdin: bool = True,
 ) -> list[str]:  # fmt: skip
     """What is wrong; nothing as a rule.
 
@@ -56,11 +56,18 @@ def wrong(
         is_deaf: Whether its messages are lost.
         has_files: Whether its folder was not taken away.
         is_other: Whether its input was changed, so that the answer is another one.
+        has_stdin: Whether what it reads from stdin was there.
     """
     is_at_once = signal_ == signal.SIGKILL or _is_of_library(done)
     faults = [*_wrong_end(command, done, signal_, is_deaf)]
     if has_files:
         faults += _wrong_files(command, done, whole, is_other)
+        if done.code == 0 and (has_stdin or not command.stdin):
+            faults += [
+                f"ends well without {name}"
+                for name in command.outputs
+                if done.files.get(name) == OLD
+            ]
     if not is_at_once:
         faults += [f"left in the folder: {name}" for name in _left(command, done)]
         faults += [
@@ -128,10 +135,6 @@ def _wrong_files(
                 read_xspace(now)
             except TfprofError as error:
                 yield f"{name} is damaged: {error}"
-    if done.code == 0:
-        for name in command.outputs:
-            if done.files.get(name) == OLD:
-                yield f"ends well without {name}"
 
 
 def _is_whole(name: str, files: Mapping[str, bytes | None], n_bytes: int) -> bool:
