@@ -38,6 +38,8 @@ _OF_LIBRARY = re.compile(
 descriptor: each ends the process at once, as SIGKILL does."""
 _OURS = str(ROOT / "tfprof")
 _PROGRAM = 'program.py", line'
+_UNFLUSHED = 120
+"""Python's own exit code where its streams cannot be written at its end."""
 MOST_CODE = 6
 """The largest exit code with a meaning."""
 
@@ -88,7 +90,8 @@ def _wrong_end(command: Command, done: Done, signal_: int, is_deaf: bool) -> Ite
     trace = _TRACES.search(done.err)
     if trace is not None and not _is_of_python(done) and signal_ != signal.SIGKILL:
         yield f"prints: {done.err[max(0, trace.start() - 200) :][:1500]}"
-    if done.code not in _codes(command, signal_) and not _is_of_python(done):
+    allowed = _codes(command, signal_) | ({_UNFLUSHED} if is_deaf else set())
+    if done.code not in allowed and not _is_of_python(done):
         yield f"exit code {done.code}: {done.err[-300:]}"
     if not signal_ and not is_deaf and done.code not in command.ends and not done.err.strip():
         yield f"exit code {done.code} without a reason"
