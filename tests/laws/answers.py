@@ -21,7 +21,7 @@ from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.practices.findings import capture_findings
 from tfprof.errors import TfprofError
 from tfprof.export.formats import BY_NAME, FORMATS, export_chunks
-from tfprof.inputs.open_paths import open_paths
+from tfprof.inputs.open_paths import ReadRun, open_paths
 from tfprof.inputs.opened import Opened
 from tfprof.insight.whatif.ask import whatif
 from tfprof.testing.builders import options
@@ -38,13 +38,23 @@ ROUNDING = 1e-12
 VIEWS = ("scope", "graph", "op", "code")
 
 
-def answers_about(*paths: str, with_classic: bool = True) -> Answers:
+def answers_about(
+    *paths: str, with_classic: bool = True, read_run: ReadRun | None = None
+) -> Answers:
     """Open files, and ask everything about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        opened = open_paths(paths)
+        opened = open_paths(paths, read_run=read_run)
         made = {name: _attempt(make) for name, make in _questions(opened, with_classic)}
     return {name: json.loads(json.dumps(answer, default=_plain)) for name, answer in made.items()}
+
+
+def answer_about(name: str, *paths: str, read_run: ReadRun | None = None) -> Any:
+    """Open files, and ask one question; errors as those of the question."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = dict(_questions(open_paths(paths, read_run=read_run), True))[name]()
+    return json.loads(json.dumps(answer, default=_plain))
 
 
 def _attempt(make: Callable[[], Any]) -> Any:
