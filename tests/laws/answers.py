@@ -45,7 +45,7 @@ def answers_about(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         opened = open_paths(paths, read_run=read_run)
-        made = {name: _attempt(make) for name, make in _questions(opened, with_classic)}
+        made = {name: attempted(make) for name, make in _questions(opened, with_classic)}
     return {name: json.loads(json.dumps(answer, default=_plain)) for name, answer in made.items()}
 
 
@@ -57,7 +57,7 @@ def answer_about(name: str, *paths: str, read_run: ReadRun | None = None) -> Any
     return json.loads(json.dumps(answer, default=_plain))
 
 
-def _attempt(make: Callable[[], Any]) -> Any:
+def attempted(make: Callable[[], Any]) -> Any:
     """An answer, or the error in its place."""
     try:
         return make()

@@ -29,6 +29,13 @@ def capture(chance: random.Random, *, n_hosts: int = 2) -> Spaces:
     return {f"worker{at}": _host(chance, f"worker{at}") for at in range(n_hosts)}
 
 
+def unlike_hosts(chance: random.Random) -> Spaces:
+    """Hosts of which the first, from which engines learn what to ask the others, has no GPU."""
+    spaces = capture(chance)
+    del spaces["worker0"].planes[1:]
+    return spaces
+
+
 def _host(chance: random.Random, name: str) -> pb.XSpace:
     main: list[Event] = []
     pool: list[Event] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,19 +38,23 @@ def spaces_in(folder: Path) -> Spaces:
     }
 
 
-def written(spaces: Spaces) -> list[str]:
+def written(
+    spaces: Spaces, form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString
+) -> list[str]:
     """Write captures as files of a run into the working folder; their paths."""
     Path("run").mkdir()
     paths = [f"run/{name}.xplane.pb" for name in spaces]
     for path, space in zip(paths, spaces.values(), strict=True):
-        Path(path).write_bytes(space.SerializeToString())
+        Path(path).write_bytes(form(space))
     return paths
 
 
-def answers_on_captures(spaces: Spaces) -> Answers:
+def answers_on_captures(
+    spaces: Spaces, form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString
+) -> Answers:
     """All answers about captures."""
     with new_folder():
-        return answers_about(*written(spaces))
+        return answers_about(*written(spaces, form))
 
 
 def answers_on_model(model: Model) -> Answers:

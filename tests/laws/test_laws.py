@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.laws import drawn, of_captures, of_profiles, of_times_and_names
+from tests.laws import drawn, of_captures, of_profiles, of_reading, of_times_and_names
 from tests.laws.answers import answers_about
 from tests.laws.files import answers_on_captures, answers_on_model, new_folder, written
 from tests.laws.law import Law, names_of, of_tfprof
@@ -32,7 +32,8 @@ def before(make, answers, seed):
 
 
 def check(law, make, answers, seed=SEED):
-    second = answers(law.change(random.Random(seed), make(random.Random(seed))))
+    ask = law.answers or answers
+    second = ask(law.change(random.Random(seed), make(random.Random(seed))))
     assert list(law.broken(before(make, answers, seed), second)) == []
 
 
@@ -59,6 +60,12 @@ def test_a_broken_law_names_the_answer_and_the_place():
 @pytest.mark.parametrize("law", OF_CAPTURES, ids=names_of(OF_CAPTURES))
 def test_laws_about_captures(law):
     check(law, drawn.capture, answers_on_captures)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("law", of_reading.LAWS, ids=names_of(of_reading.LAWS))
+def test_laws_about_reading(law):
+    check(law, drawn.unlike_hosts, answers_on_captures)
 
 
 @pytest.mark.thorough
