@@ -39,11 +39,13 @@ def spaces_in(folder: Path) -> Spaces:
 
 
 def written(
-    spaces: Spaces, form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString
+    spaces: Spaces,
+    form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString,
+    folder: str = "run",
 ) -> list[str]:
-    """Write captures as files of a run into the working folder; their paths."""
-    Path("run").mkdir()
-    paths = [f"run/{name}.xplane.pb" for name in spaces]
+    """Write captures as files of a run into a folder in the working folder; their paths."""
+    Path(folder).mkdir()
+    paths = [f"{folder}/{name}.xplane.pb" for name in spaces]
     for path, space in zip(paths, spaces.values(), strict=True):
         Path(path).write_bytes(form(space))
     return paths
