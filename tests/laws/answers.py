@@ -84,7 +84,7 @@ def _questions(
             yield f"page {page['id']}", lambda name=page["id"]: site.page(name, {}).to_dict()
     yield "trace", lambda: trace_of(_exported(opened, "chrome"))
     yield "stacks", lambda: sorted(_exported(opened, "collapsed").splitlines())
-    for table in TABLES_OF_RUN if one.run is not None else TABLES_OF_PROFILE:
+    for table in (*(TABLES_OF_RUN if one.run is not None else ()), *TABLES_OF_PROFILE):
         yield f"table {table}", lambda name=table: rows_of(_exported(opened, "csv", name))
 
 

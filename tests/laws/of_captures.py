@@ -237,7 +237,8 @@ LAWS: tuple[Law[Spaces], ...] = (
         compared=_without_extra),
     Law("threads on two planes", _two_planes, of_tfprof),
     Law("origins of lines", _origins, of_tfprof),
-    Law("another day", _later, lambda name: name not in ("page contents", "classic tf-data"),
+    Law("another day", _later,
+        lambda name: name not in ("page contents", "classic tf-data", "table profile_op_steps"),
         compared=_without_dates),
     Law("order of files", _reversed),
 )  # fmt: skip
