@@ -24,9 +24,9 @@ _ALLOCATOR = {
 }  # fmt: skip
 
 
-def capture(chance: random.Random, *, n_hosts: int = 2) -> Spaces:
+def capture(chance: random.Random, *, n_hosts: int = 2, n_steps: int = N_STEPS) -> Spaces:
     """Hosts with two GPUs each, and steps with input, ops, allocations, kernels and copies."""
-    return {f"worker{at}": _host(chance, f"worker{at}") for at in range(n_hosts)}
+    return {f"worker{at}": _host(chance, f"worker{at}", n_steps) for at in range(n_hosts)}
 
 
 def unlike_hosts(chance: random.Random) -> Spaces:
@@ -36,12 +36,12 @@ def unlike_hosts(chance: random.Random) -> Spaces:
     return spaces
 
 
-def _host(chance: random.Random, name: str) -> pb.XSpace:
+def _host(chance: random.Random, name: str, n_steps: int) -> pb.XSpace:
     main: list[Event] = []
     pool: list[Event] = []
     callers: Sequence[list[Event]] = ([], [])
     streams: Sequence[list[Event]] = ([], [], [])
-    for step in range(N_STEPS):
+    for step in range(n_steps):
         at = step * STEP_NS
         main.append(event("train", at, 900_000, step_num=step + 3, _r=1))
         main.append(event("IteratorGetNext:IteratorGetNext", at + 1000,

@@ -59,11 +59,20 @@ def answers_on_captures(
         return answers_about(*written(spaces, form))
 
 
-def answers_on_model(model: Model) -> Answers:
-    """All answers about a saved profile of a graph and its runs."""
+def profiler_of(model: Model) -> Profiler:
+    """A profiler of a graph and its runs."""
     profiler = Profiler(model.graph, model.log)
     for step, run in model.runs.items():
         profiler.add_step(step, run)
+    return profiler
+
+
+def answers_on_model(
+    model: Model,
+    saved: Callable[[Profiler], bytes] = Profiler.serialize_to_string,
+    profiler: Callable[[Model], Profiler] = profiler_of,
+) -> Answers:
+    """All answers about a saved profile of a graph and its runs."""
     with new_folder():
-        profiler.save("model.tfprof")
+        Path("model.tfprof").write_bytes(saved(profiler(model)))
         return answers_about("model.tfprof")

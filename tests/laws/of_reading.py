@@ -1,4 +1,4 @@
-"""Laws about how captures are written and read: no form and no engine changes an answer."""
+"""Laws about how files are written and read: no form and no engine changes an answer."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from functools import partial
 from typing import Any
 
 from tests.laws.answers import Answers, answer_about, answers_about, attempted
-from tests.laws.files import answers_on_captures, new_folder, written
+from tests.laws.files import (
+    answers_on_captures,
+    answers_on_model,
+    new_folder,
+    profiler_of,
+    written,
+)
 from tests.laws.law import Law
 from tests.laws.of_captures import Spaces
+from tests.laws.of_profiles import Model
 from tests.laws.wire_form import backwards
 from tfprof.captures.hosts.asked import Fleet, fleet_of
 from tfprof.captures.hosts.engines import OneProcess
@@ -20,6 +27,7 @@ from tfprof.captures.parts.part import Part, Wanted, merge
 from tfprof.captures.run.run import Run
 from tfprof.core.wire import messages as pb
 from tfprof.files.cache import Cache
+from tfprof.inputs.profiler import Profiler
 
 
 class InBytes(OneProcess):
@@ -89,6 +97,42 @@ def _messages(space: pb.XSpace) -> bytes:
     parts = [others, *(pb.XSpace(planes=[plane]) for plane in space.planes)]
     return b"".join(part.SerializeToString() for part in parts)
 
+
+def _in_parts(model: Model) -> Profiler:
+    """Each step has two run metadata: the CPU is in the first one, the GPU in the second."""
+    profiler = Profiler(model.graph, model.log)
+    for step, run in model.runs.items():
+        blocks = run.step_stats.dev_stats
+        for part in (blocks[:1], blocks[1:]):
+            profiler.add_step(step, pb.RunMetadata(step_stats=pb.StepStats(dev_stats=part)))
+    return profiler
+
+
+def _merged(model: Model) -> Profiler:
+    """A profile of each step, and all of them together."""
+    first, *others = (
+        profiler_of(Model(model.graph, {step: run}, model.log)) for step, run in model.runs.items()
+    )
+    return first.merge(*others)
+
+
+def _saved_twice(profiler: Profiler) -> bytes:
+    saved = profiler.serialize_to_string()
+    again = Profiler.load(saved).serialize_to_string()
+    assert again == saved
+    return again
+
+
+def _saved_backwards(profiler: Profiler) -> bytes:
+    return backwards(pb.ProfileProto.FromString(profiler.serialize_to_string()))
+
+
+LAWS_OF_PROFILES: tuple[Law[Model], ...] = (
+    Law("run metadata in parts", answers=partial(answers_on_model, profiler=_in_parts)),
+    Law("steps merged", answers=partial(answers_on_model, profiler=_merged)),
+    Law("loaded and saved again", answers=partial(answers_on_model, saved=_saved_twice)),
+    Law("fields of profiles backwards", answers=partial(answers_on_model, saved=_saved_backwards)),
+)
 
 LAWS: tuple[Law[Spaces], ...] = (
     Law("each question of a fleet", answers=_each_of_a_fleet),
