@@ -21,6 +21,7 @@ from tests.laws.files import answers_on_captures, answers_on_model, new_folder, 
 from tests.laws.law import Law, names_of, of_tfprof, same
 from tfprof import diff
 from tfprof.captures.hosts.asked import fleet_of
+from tfprof.sql import Database
 from tfprof.tools import SliceChoice, slice_capture
 
 pytestmark = pytest.mark.one_engine
@@ -170,6 +171,29 @@ def test_a_difference_turned_round_is_its_mirror_and_depends_on_no_form():
     verdicts = {row["verdict"] for table in there.values() for row in table["rows"]}
     assert {"longer", "within noise"} <= verdicts
     assert compared(of_captures.all_shuffled) == [there, back, none]
+
+
+@pytest.mark.thorough
+def test_the_form_of_files_changes_no_table_of_queries():
+    pytest.importorskip("duckdb")
+    of_file = {"event_id", "parent_id", "pid"}
+
+    def rows_of_tables(change):
+        """The rows of all tables, without numbers that are places in a file."""
+        spaces = change(random.Random(SEED), drawn.capture(random.Random(SEED)))
+        with new_folder(), Database(*written(spaces)) as database:
+            columns = {
+                table.name: ", ".join(f'"{c.name}"' for c in table.columns if c.name not in of_file)
+                for table in database.tables()
+            }
+            return {
+                name: sorted(database.query(f"select {some} from {name}").to_rows("rows"), key=str)
+                for name, some in columns.items()
+            }
+
+    plain = rows_of_tables(same)
+    assert len(plain) > 50
+    assert list(differences(plain, rows_of_tables(of_captures.all_shuffled))) == []
 
 
 @pytest.mark.thorough
