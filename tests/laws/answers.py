@@ -53,7 +53,8 @@ def answer_about(name: str, *paths: str, read_run: ReadRun | None = None) -> Any
     """Open files, and ask one question; errors as those of the question."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answer = dict(_questions(open_paths(paths, read_run=read_run), True))[name]()
+        questions = _questions(open_paths(paths, read_run=read_run), with_classic=True)
+        answer = next(make for found, make in questions if found == name)()
     return json.loads(json.dumps(answer, default=_plain))
 
 
