@@ -30,8 +30,8 @@ def capture(chance: random.Random, *, n_hosts: int = 2, n_steps: int = N_STEPS) 
 
 
 def unlike_hosts(chance: random.Random) -> Spaces:
-    """Hosts of which the first, from which engines learn what to ask the others, has no GPU."""
-    spaces = capture(chance)
+    """Hosts of which the first, from which engines learn what to ask of the others, has no GPU."""
+    spaces = capture(chance, n_hosts=3)
     del spaces["worker0"].planes[1:]
     return spaces
 
@@ -79,7 +79,7 @@ def _host(chance: random.Random, name: str, n_steps: int) -> pb.XSpace:
             line(*events, id=14 + at, name=f"Stream #{14 + at}") for at, events in enumerate(lines)
         ]
         planes.append(gpu(*made, ordinal=ordinal))
-    return xspace(*planes, hostname=name)
+    return xspace(*planes, hostname=name, warnings=[f"{name} was slow"])
 
 
 def model(chance: random.Random) -> Model:
