@@ -94,7 +94,7 @@ DEPENDENCY_TESTS = (
     *("ui/web/test_guard.py", "ui/web/test_server.py", "ui/web/test_document_cache.py"),
     *("files/remote/test_fetch.py", "files/remote/test_path.py", "files/test_compression.py"),
     *("remote/discovery", "remote/test_capture.py", "remote/test_service_messages.py"),
-    *("captures/hosts/test_dask_listeners.py", "captures/hosts/test_dask_engine.py"),
+    "captures/hosts/test_dask_engine.py",
     *("cli/test_captures.py", "doctor", "testing", "test_licences.py", "test_public_names.py"),
 )
 """Where a release of a dependency may change what is tested."""

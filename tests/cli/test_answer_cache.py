@@ -12,7 +12,10 @@ import zlib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from tfprof.cli.answer_cache import answer_cache
+from tfprof.cli.program import cli
 from tfprof.demo import demo_capture
 
 NAME = "host.xplane.pb.xz"
@@ -38,10 +41,18 @@ class Program:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, **environ: str) -> Result:
+        """Run a command in this process."""
+        variables = {**dict.fromkeys(LOOK), "TFPROF_CACHE": str(self.folder), **environ}
+        others = {name: text for name, text in os.environ.items() if name not in LOOK}
+        cache = answer_cache({**others, "TFPROF_CACHE": str(self.folder), **environ})
+        return CliRunner().invoke(cli, words, obj=cache, env=variables)
+
+    def process(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own."""
         command = [sys.executable, "-m", "tfprof", *words]
         others = {name: text for name, text in os.environ.items() if name not in LOOK}
-        variables = {**others, "TFPROF_CACHE": str(self.folder), **environ}
+        variables = {**others, "TFPROF_CACHE": str(self.folder)}
         return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
 
     def entries(self) -> list[Path]:
@@ -62,17 +73,20 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return Program(tmp_path_factory.mktemp("cache") / "answers")
 
 
-def test_the_second_answer_has_the_same_bytes(program: Program, settled: Path) -> None:
-    first = program.run("op-stats", str(settled), "--table", "nothing_such")
-    assert first.returncode, "an error is not kept"
-    assert not program.entries()
-    for words in (["overview", str(settled)], ["op-stats", "--demo", "--format", "csv"]):
-        first, second = program.run(*words), program.run(*words)
-        assert first.returncode == second.returncode == 0
-        assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
-        assert first.stdout
+def test_the_second_answer_of_a_process_has_the_same_bytes(program: Program) -> None:
+    words = ["op-stats", "--demo", "--format", "csv"]
+    first, second = program.process(*words), program.process(*words)
+    assert first.returncode == second.returncode == 0
+    assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
+    assert first.stdout
     assert "note" in first.stderr
-    assert len(program.entries()) == 2
+    program.replace_answer()
+    assert program.process(*words).stdout == KEPT, "it comes from the cache"
+
+
+def test_an_error_is_not_kept(program: Program, settled: Path) -> None:
+    assert program.run("op-stats", str(settled), "--table", "nothing_such").exit_code
+    assert not program.entries()
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +147,7 @@ def test_a_file_that_has_come_is_seen(program: Program, settled: Path, tmp_path:
 
 def test_what_goes_to_a_file_is_not_kept(program: Program, settled: Path, tmp_path: Path) -> None:
     for name in ("one.txt", "two.txt"):
-        assert program.run("overview", str(settled), "-o", str(tmp_path / name)).returncode == 0
+        assert program.run("overview", str(settled), "-o", str(tmp_path / name)).exit_code == 0
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()
     assert not program.entries()
 
@@ -143,5 +157,5 @@ def test_without_a_place_for_the_cache_commands_answer(
 ) -> None:
     (tmp_path / "file").write_text("")
     program.folder = tmp_path / "file" / "below"
-    assert program.run("overview", str(settled)).returncode == 0
-    assert program.run("overview", str(settled), TFPROF_CACHE="~no-such-user/x").returncode == 0
+    assert program.run("overview", str(settled)).exit_code == 0
+    assert program.run("overview", str(settled), TFPROF_CACHE="~no-such-user/x").exit_code == 0

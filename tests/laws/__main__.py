@@ -14,7 +14,10 @@ import time
 from pathlib import Path
 
 from tests.laws.files import answers_on_captures, spaces_in
-from tests.laws.of_captures import LAWS
+from tests.laws.of_captures import LAWS as OF_CAPTURES
+from tests.laws.of_reading import LAWS as OF_READING
+
+LAWS = (*OF_CAPTURES, *OF_READING)
 
 
 def main() -> int:
@@ -37,7 +40,8 @@ def main() -> int:
                 continue
             began = time.process_time()
             chance = random.Random(f"{given.seed} {folder.name} {law.name}")
-            second = answers_on_captures(law.change(chance, spaces_in(folder)))
+            ask = law.answers or answers_on_captures
+            second = ask(law.change(chance, spaces_in(folder)))
             broken = list(law.broken(first, second))
             n_checked, n_answers = n_checked + 1, n_answers + sum(map(law.holds_for, first))
             n_broken += bool(broken)

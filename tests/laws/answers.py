@@ -21,7 +21,7 @@ from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.practices.findings import capture_findings
 from tfprof.errors import TfprofError
 from tfprof.export.formats import BY_NAME, FORMATS, export_chunks
-from tfprof.inputs.open_paths import open_paths
+from tfprof.inputs.open_paths import ReadRun, open_paths
 from tfprof.inputs.opened import Opened
 from tfprof.insight.whatif.ask import whatif
 from tfprof.testing.builders import options
@@ -38,16 +38,27 @@ ROUNDING = 1e-12
 VIEWS = ("scope", "graph", "op", "code")
 
 
-def answers_about(*paths: str, with_classic: bool = True) -> Answers:
+def answers_about(
+    *paths: str, with_classic: bool = True, read_run: ReadRun | None = None
+) -> Answers:
     """Open files, and ask everything about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        opened = open_paths(paths)
-        made = {name: _attempt(make) for name, make in _questions(opened, with_classic)}
+        opened = open_paths(paths, read_run=read_run)
+        made = {name: attempted(make) for name, make in _questions(opened, with_classic)}
     return {name: json.loads(json.dumps(answer, default=_plain)) for name, answer in made.items()}
 
 
-def _attempt(make: Callable[[], Any]) -> Any:
+def answer_about(name: str, *paths: str, read_run: ReadRun | None = None) -> Any:
+    """Open files, and ask one question; errors as those of the question."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        questions = _questions(open_paths(paths, read_run=read_run), with_classic=True)
+        answer = next(make for found, make in questions if found == name)()
+    return json.loads(json.dumps(answer, default=_plain))
+
+
+def attempted(make: Callable[[], Any]) -> Any:
     """An answer, or the error in its place."""
     try:
         return make()
@@ -74,7 +85,7 @@ def _questions(
             yield f"page {page['id']}", lambda name=page["id"]: site.page(name, {}).to_dict()
     yield "trace", lambda: trace_of(_exported(opened, "chrome"))
     yield "stacks", lambda: sorted(_exported(opened, "collapsed").splitlines())
-    for table in TABLES_OF_RUN if one.run is not None else TABLES_OF_PROFILE:
+    for table in (*(TABLES_OF_RUN if one.run is not None else ()), *TABLES_OF_PROFILE):
         yield f"table {table}", lambda name=table: rows_of(_exported(opened, "csv", name))
 
 

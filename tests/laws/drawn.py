@@ -24,17 +24,24 @@ _ALLOCATOR = {
 }  # fmt: skip
 
 
-def capture(chance: random.Random, *, n_hosts: int = 2) -> Spaces:
+def capture(chance: random.Random, *, n_hosts: int = 2, n_steps: int = N_STEPS) -> Spaces:
     """Hosts with two GPUs each, and steps with input, ops, allocations, kernels and copies."""
-    return {f"worker{at}": _host(chance, f"worker{at}") for at in range(n_hosts)}
+    return {f"worker{at}": _host(chance, f"worker{at}", n_steps) for at in range(n_hosts)}
 
 
-def _host(chance: random.Random, name: str) -> pb.XSpace:
+def unlike_hosts(chance: random.Random) -> Spaces:
+    """Hosts of which the first, from which engines learn what to ask of the others, has no GPU."""
+    spaces = capture(chance, n_hosts=3)
+    del spaces["worker0"].planes[1:]
+    return spaces
+
+
+def _host(chance: random.Random, name: str, n_steps: int) -> pb.XSpace:
     main: list[Event] = []
     pool: list[Event] = []
     callers: Sequence[list[Event]] = ([], [])
     streams: Sequence[list[Event]] = ([], [], [])
-    for step in range(N_STEPS):
+    for step in range(n_steps):
         at = step * STEP_NS
         main.append(event("train", at, 900_000, step_num=step + 3, _r=1))
         main.append(event("IteratorGetNext:IteratorGetNext", at + 1000,
@@ -72,7 +79,7 @@ def _host(chance: random.Random, name: str) -> pb.XSpace:
             line(*events, id=14 + at, name=f"Stream #{14 + at}") for at, events in enumerate(lines)
         ]
         planes.append(gpu(*made, ordinal=ordinal))
-    return xspace(*planes, hostname=name)
+    return xspace(*planes, hostname=name, warnings=[f"{name} was slow"])
 
 
 def model(chance: random.Random) -> Model:

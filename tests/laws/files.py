@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,26 +38,41 @@ def spaces_in(folder: Path) -> Spaces:
     }
 
 
-def written(spaces: Spaces) -> list[str]:
-    """Write captures as files of a run into the working folder; their paths."""
-    Path("run").mkdir()
-    paths = [f"run/{name}.xplane.pb" for name in spaces]
+def written(
+    spaces: Spaces,
+    form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString,
+    folder: str = "run",
+) -> list[str]:
+    """Write captures as files of a run into a folder in the working folder; their paths."""
+    Path(folder).mkdir()
+    paths = [f"{folder}/{name}.xplane.pb" for name in spaces]
     for path, space in zip(paths, spaces.values(), strict=True):
-        Path(path).write_bytes(space.SerializeToString())
+        Path(path).write_bytes(form(space))
     return paths
 
 
-def answers_on_captures(spaces: Spaces) -> Answers:
+def answers_on_captures(
+    spaces: Spaces, form: Callable[[pb.XSpace], bytes] = pb.XSpace.SerializeToString
+) -> Answers:
     """All answers about captures."""
     with new_folder():
-        return answers_about(*written(spaces))
+        return answers_about(*written(spaces, form))
 
 
-def answers_on_model(model: Model) -> Answers:
-    """All answers about a saved profile of a graph and its runs."""
+def profiler_of(model: Model) -> Profiler:
+    """A profiler of a graph and its runs."""
     profiler = Profiler(model.graph, model.log)
     for step, run in model.runs.items():
         profiler.add_step(step, run)
+    return profiler
+
+
+def answers_on_model(
+    model: Model,
+    saved: Callable[[Profiler], bytes] = Profiler.serialize_to_string,
+    profiler: Callable[[Model], Profiler] = profiler_of,
+) -> Answers:
+    """All answers about a saved profile of a graph and its runs."""
     with new_folder():
-        profiler.save("model.tfprof")
+        Path("model.tfprof").write_bytes(saved(profiler(model)))
         return answers_about("model.tfprof")

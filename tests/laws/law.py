@@ -1,4 +1,4 @@
-"""What a law is: input that changes, and what its change does to the answers."""
+"""What a law is: input or its reading changes, and what this change does to the answers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def unchanged(answer: Any) -> Any:
     return answer
 
 
+def same(chance: random.Random, given: Input) -> Input:
+    """The second input is the first one."""
+    return given
+
+
 @dataclass(frozen=True)
 class Law(Generic[Input]):
     """A law.
@@ -39,13 +44,15 @@ class Law(Generic[Input]):
         holds_for: The answers that it is about, by name.
         expected: The answer to the second input, from that to the first.
         compared: Both answers before they are compared.
+        answers: How the second input is written, read and asked about; None for as the first one.
     """
 
     name: str
-    change: Callable[[random.Random, Input], Input]
+    change: Callable[[random.Random, Input], Input] = same
     holds_for: Callable[[str], bool] = everything
     expected: Callable[[Any], Any] = unchanged
     compared: Callable[[Any], Any] = unchanged
+    answers: Callable[[Input], Answers] | None = None
 
     def broken(self, first: Answers, second: Answers) -> Iterator[str]:
         """Where the answers to the second input are not those that the law expects."""

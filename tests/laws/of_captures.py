@@ -156,6 +156,17 @@ def _unknown_plane(chance: random.Random, spaces: Spaces) -> Spaces:
     return spaces
 
 
+def _two_planes(chance: random.Random, spaces: Spaces) -> Spaces:
+    """Some threads stand on another plane of the same name."""
+    for space in spaces.values():
+        for plane in [plane for plane in space.planes if plane.name == "/host:CPU"]:
+            other = space.planes.add()
+            other.CopyFrom(plane)
+            n_first = len(plane.lines) // 2
+            del plane.lines[n_first:], other.lines[:n_first]
+    return spaces
+
+
 def _without_extra(answer: Any) -> Any:
     """An answer without notes: the second has one more, on the plane that nothing understands."""
     if isinstance(answer, dict):
@@ -224,8 +235,10 @@ LAWS: tuple[Law[Spaces], ...] = (
     Law("an unknown plane", _unknown_plane,
         lambda name: name not in ("page start", "page contents", "trace", "stacks", *_OF_EVENTS),
         compared=_without_extra),
+    Law("threads on two planes", _two_planes, of_tfprof),
     Law("origins of lines", _origins, of_tfprof),
-    Law("another day", _later, lambda name: name not in ("page contents", "classic tf-data"),
+    Law("another day", _later,
+        lambda name: name not in ("page contents", "classic tf-data", "table profile_op_steps"),
         compared=_without_dates),
     Law("order of files", _reversed),
 )  # fmt: skip

@@ -8,7 +8,8 @@ import pytest
 
 from tests.cpu_budget import soon
 from tfprof.errors import UsageError
-from tfprof.sql import Database, Limits, query
+from tfprof.sql import Database, Limits, connection, query
+from tfprof.sql.connection import Connection
 from tfprof.testing.xspace_builders import event, host, line, xspace
 from tfprof.tools import open_run
 
@@ -131,3 +132,18 @@ def test_nothing_stays_when_a_database_is_closed(run):
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     assert process.returncode is not None
+
+
+def test_the_process_needs_no_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    monkeypatch.setattr(connection, "_spare", connection._Spare())
+    one = Connection(SMALL)
+    assert one.rows("select 1") == [(1,)]
+    one.close()
+    if sys.platform != "win32":  # which keeps working folders
+        (tmp_path / "gone").rmdir()
+    for folder in (None, str(tmp_path)):
+        one = Connection(SMALL, folder)
+        assert one.rows("select 1") == [(1,)]
+        one.close()

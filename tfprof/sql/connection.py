@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -178,6 +179,15 @@ class Connection:
         return UsageError(f"query: {words}")
 
 
+def _import_path() -> list[str]:
+    """Where this process imports from, for one with another working folder."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return [path for path in sys.path if Path(path).is_absolute()]
+    return [str(here / path) for path in sys.path]
+
+
 class _Process:
     """A process of ``tfprof.sql.child``.
 
@@ -189,10 +199,11 @@ class _Process:
         few_threads = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
         same_everywhere = {"TZ": "UTC"}  # times in a zone
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, *(path or "." for path in sys.path)],
+            [sys.executable, "-c", _PROGRAM, *_import_path()],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, **few_threads, **same_everywhere},
             pipesize=_PIPE_BYTES,
+            cwd=Path(os.sep).resolve(),  # the working folder may go before its next connection
             start_new_session=True,  # Ctrl-C reaches only the parent, which ends this process
         )  # fmt: skip
         self.has_ended = self._is_ready = False

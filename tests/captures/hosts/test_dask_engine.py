@@ -4,6 +4,7 @@ import lzma
 import os
 import signal
 import socket
+import threading
 from collections import Counter
 
 import pytest
@@ -12,7 +13,7 @@ from tests.captures.tools.recorded import TUTORIALS
 from tfprof import tools
 from tfprof.captures.hosts import dask_engine
 from tfprof.captures.hosts.asked import fleet_of
-from tfprof.captures.hosts.dask_engine import DaskEngine
+from tfprof.captures.hosts.dask_engine import DaskEngine, client_of
 from tfprof.captures.hosts.engines import KILLED, OneProcess, Processes, engine_named
 from tfprof.captures.parts.condense import HostFile
 from tfprof.captures.parts.part import merge
@@ -20,10 +21,17 @@ from tfprof.errors import InputError, MissingDependencyError, UsageError
 
 pytestmark = pytest.mark.one_engine
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'tfprof[dask]'")
+listeners = pytest.importorskip("tests.captures.hosts.listening")
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def other_ports():
+    """On which this process and its children listen before the cluster starts."""
+    return set(listeners.listening())
+
+
+@pytest.fixture(scope="module")
+def cluster(other_ports):
     """Two workers, which tests share, since their start takes seconds."""
     with DaskEngine(n_workers=2) as engine:
         engine.tasks = "tests.captures.hosts.dask_tasks"
@@ -140,14 +148,17 @@ def test_workers_of_another_version_are_refused(cluster, folder, monkeypatch):
     assert "pip install tfprof==0.0.7" in str(error.value)
 
 
-def test_a_scheduler_that_does_not_answer():
+@pytest.mark.parametrize("port", ["free", "wrong"])
+def test_a_scheduler_that_does_not_answer(port):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        address = f"tcp://127.0.0.1:{free.getsockname()[1] if port == 'free' else port}"
+    n_threads = threading.active_count()
     with pytest.raises(
         InputError, match=f"{address}: no Dask scheduler answers there within 0.2 s"
     ):
         DaskEngine(address, timeout_seconds=0.2).__enter__()
+    assert threading.active_count() == n_threads, "the client of Dask is closed"
 
 
 def test_a_scheduler_that_requires_certificates():
@@ -155,15 +166,31 @@ def test_a_scheduler_that_requires_certificates():
         DaskEngine("tls://scheduler:8786").__enter__()
 
 
-def test_a_scheduler_by_its_address(folder, tmp_path_factory):
+def test_a_scheduler_by_its_address(folder):
     logs = folder("h00", "h01", "h02")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0",
-        local_directory=str(tmp_path_factory.mktemp("dask")),
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1",
+        dashboard_address=None,
     ) as theirs:  # fmt: skip
         engine = DaskEngine(theirs.scheduler_address)
-        engine.tasks = "tests.captures.hosts.dask_tasks"
         assert answer_of(logs, engine) == answer_of(logs, OneProcess())
+
+
+def test_without_the_key_no_port_answers(cluster, other_ports):
+    """Nor do those of workers that have taken the place of others."""
+    cluster._client.restart()
+    address = cluster._client.scheduler.address
+    opened = set(listeners.listening()) - other_ports
+    assert len(opened) >= 5  # scheduler, nannies and workers
+    assert {ip for ip, _ in opened} == {"127.0.0.1"}
+    for _, port in opened:
+        assert {listeners.status(port, page) for page in listeners.PAGES} <= {None, 404}
+        assert listeners.answers(port) == b""
+    assert address.startswith("tls://")
+    for place in (address, address.replace("tls", "tcp")):
+        with pytest.raises((OSError, TypeError, RuntimeError)):
+            client_of(place, 3)
+    assert cluster._client.submit(os.getpid).result() != os.getpid()
 
 
 def test_nothing_of_dask_is_changed_for_the_process(cluster, folder):

@@ -119,9 +119,7 @@ class DaskEngine:
                     "the environment variables DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on"
                 )
             try:
-                client = self._dask.Client(
-                    place, set_as_default=False, timeout=self.timeout_seconds
-                )
+                client = client_of(place, self.timeout_seconds)
             except (OSError, ValueError, TypeError, RuntimeError) as error:
                 raise InputError(
                     f"{self.address}: no Dask scheduler answers there within "
@@ -174,7 +172,7 @@ class DaskEngine:
                 dashboard_address="127.0.0.1:0",
                 worker_dashboard_address="127.0.0.1:0",  # else older releases listen everywhere
                 memory_limit=0,
-                worker_class=_keeper_of_workers(self._dask),
+                worker_class=_keeper_of_workers(self._dask, settings),
                 local_directory=folder,
                 env={"TFPROF_THREADS": str(max(1, (os.cpu_count() or 1) // self.n_workers))},
                 silence_logs=_NO_LOGS,
@@ -183,15 +181,44 @@ class DaskEngine:
             )
 
 
-def _keeper_of_workers(dask: Any) -> type:
+def client_of(place: Any, timeout_seconds: float) -> Any:
+    """A client of a scheduler, or an error without the parts of one.
+
+    The constructor of Dask's client leaves its thread behind if it fails. Such a client is closed
+    when it is collected, which hangs if that happens while another one starts or stops.
+
+    Args:
+        place: The address of the scheduler, or a cluster.
+        timeout_seconds: How long to wait for the scheduler.
+
+    Raises:
+        OSError, ValueError, TypeError, RuntimeError: It cannot be reached.
+    """
+    kind = _load_distributed().Client
+    client = kind.__new__(kind)
+    try:
+        client.__init__(place, set_as_default=False, timeout=timeout_seconds)
+    except BaseException:
+        client.close()
+        client._loop_runner.stop()
+        raise
+    return client
+
+
+def _keeper_of_workers(dask: Any, settings: dict[str, Any]) -> type:
     """A nanny for workers; unlike Dask's, it does not make malloc return memory at once.
 
     Reading a host takes half as long again if malloc requests all of its pages anew.
+
+    Args:
+        dask: The module ``distributed``.
+        settings: Also of workers that start later, in the place of those that died.
     """
 
     class Nanny(dask.Nanny):  # type: ignore[misc]  # Any
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
+            self.config.update(settings)
             self.pre_spawn_env.pop("MALLOC_TRIM_THRESHOLD_", None)
 
     return Nanny

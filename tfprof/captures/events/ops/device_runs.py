@@ -100,8 +100,9 @@ def _joined(parts: Sequence[OpRuns]) -> OpRuns:
 def _blocks(
     job: str, timeline: Timeline, on_host: OpRuns, on_devices: Mapping[int, OpRuns]
 ) -> list[Block]:
-    device_of = _main_devices(on_devices)
     planes = timeline.space.planes
+    by_name = sorted(on_devices, key=lambda plane: (len(planes[plane].name), planes[plane].name))
+    device_of = _main_devices({plane: on_devices[plane] for plane in by_name})
     names = [f"{job}/device:CPU:0", *(job + planes[plane].name for plane in on_devices)]
     places = {plane: number for number, plane in enumerate(on_devices, 1)}
     of_op = np.array(
@@ -117,7 +118,7 @@ def _blocks(
 
 
 def _main_devices(on_devices: Mapping[int, OpRuns]) -> dict[str, int]:
-    """The GPU on which each op spent the most time."""
+    """The GPU on which each op spent the most time; of equal times the first one."""
     longest: dict[str, tuple[int, int]] = {}
     for plane, runs in on_devices.items():
         known = runs.ops >= 0
