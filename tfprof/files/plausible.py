@@ -28,6 +28,7 @@ from tfprof.core.wire.walk import (
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.descriptor_pb2 import DescriptorProto
 
     from tfprof.files.disk import FileParts
 
@@ -172,18 +173,28 @@ def _wire_type(child: FieldDescriptor) -> int:
 @functools.lru_cache(maxsize=256)
 def _reserved(descriptor: Descriptor) -> frozenset[int]:
     """Field numbers of TensorFlow's schema, present or past, that ours leaves out."""
-    from google.protobuf.descriptor_pb2 import DescriptorProto
-
-    proto = DescriptorProto()
-    descriptor.CopyToProto(proto)
-    return frozenset(n for span in proto.reserved_range for n in range(span.start, span.end))
+    spans = _schema(descriptor).reserved_range
+    return frozenset(n for span in spans for n in range(span.start, span.end))
 
 
 @functools.lru_cache(maxsize=256)
 def field_names(descriptor: Descriptor) -> frozenset[str]:
     """Names that a text proto of this type may start a field with, reserved ones included."""
-    from google.protobuf.descriptor_pb2 import DescriptorProto
+    return frozenset([*descriptor.fields_by_name, *_schema(descriptor).reserved_name])
 
-    proto = DescriptorProto()
-    descriptor.CopyToProto(proto)
-    return frozenset([*descriptor.fields_by_name, *proto.reserved_name])
+
+def _schema(descriptor: Descriptor) -> DescriptorProto:
+    """The declaration of a message, from that of its file: where protobuf is Python alone, as on
+    machines without a wheel of it, a message of a private pool has none of its own."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+    names: list[str] = []
+    around: Descriptor | None = descriptor
+    while around is not None:
+        names.append(around.name)
+        around = around.containing_type
+    declared = FileDescriptorProto.FromString(descriptor.file.serialized_pb).message_type
+    for name in reversed(names):
+        found = next(one for one in declared if one.name == name)
+        declared = found.nested_type
+    return found

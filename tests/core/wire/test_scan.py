@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.core.wire.engines import (
     ENGINES,
     Read,
+    by_compiled_protobuf,
     by_messages,
     by_native,
     by_numpy,
@@ -263,6 +264,7 @@ def groups(depth: int) -> bytes:
     return tag(500, 3) * depth + tag(500, 4) * depth
 
 
+@by_compiled_protobuf
 @parametrized
 @pytest.mark.parametrize(
     ("data", "value"),
@@ -282,6 +284,7 @@ def test_unusual_bytes_that_protobuf_reads(read: Read, data: bytes, value: int) 
     assert read(PLAN, data)[0]["int64"] == [value]
 
 
+@by_compiled_protobuf
 @parametrized
 @pytest.mark.parametrize(
     "data",
@@ -343,6 +346,7 @@ def test_broken_packed_numbers_are_refused(read: Read, data: bytes) -> None:
     assert read(plan_of([number("int64")]), data) is not None  # not looked into
 
 
+@by_compiled_protobuf
 @parametrized
 @pytest.mark.parametrize("depth", [97, 98, 99, 100, 101])
 def test_groups_and_messages_together_are_not_deeper_than_protobuf_reads(
@@ -521,6 +525,7 @@ def check_engines(plan: Plan, data: bytes) -> None:
     assert by_native(plan, data) in (expected, None)
 
 
+@by_compiled_protobuf
 @given(randoms)
 def test_engines_agree_on_messages(chance: random.Random) -> None:
     plan = random_plan(chance)
