@@ -3,7 +3,17 @@
 import pytest
 
 from tests.insight.whatif.hand_made import at
-from tests.insight.whatif.waits_of_runs import gives, of_threads, step, takes, waits
+from tests.insight.whatif.waits_of_runs import (
+    calls,
+    gives,
+    named_pairs,
+    of_threads,
+    op_of_run,
+    recorded_of,
+    step,
+    takes,
+    waits,
+)
 from tfprof.testing.xspace_builders import gpu, line
 
 HANDED_OVER = ("1@10", "2@15")
@@ -13,6 +23,7 @@ HANDED_OVER = ("1@10", "2@15")
     ("meanwhile", "then", "waited"),
     [
         ([], 95, {("2@90", "1@95")}),
+        ([], 90, {("2@90", "1@90")}),
         # It waited from 10 to 90: what it does then begins within as long.
         ([], 170, {("2@90", "1@170")}),
         ([], 171, set()),
@@ -27,6 +38,20 @@ def test_a_thread_waits_for_work_that_it_handed_over(meanwhile, then, waited):
     busy = [at("a:Sum", begin, end - begin) for begin, end in meanwhile]
     thread = [step(0, 0, 300), gives(7, 10), *busy, at("x:MatMul", then, 100)]
     assert waits(of_threads(thread, takes(7, 15, 90))) == {HANDED_OVER, *waited}
+
+
+def test_work_that_begins_when_it_is_handed_over():
+    assert waits(of_threads([gives(7, 10)], takes(7, 10, 90))) == {("1@10", "2@10")}
+
+
+def test_a_thread_waits_within_the_event_that_gave_the_work():
+    """The executor of a step waits for the input that the step takes on another thread."""
+    step_of_graph = {"id": 1, "iter_num": 0}
+    threads = [
+        [at("ExecutorState::Process", 0, 100, **step_of_graph), at("x:MatMul", 85, 3)],
+        [at("IteratorGetNextOp::DoCompute", 10, 70, **step_of_graph)],
+    ]
+    assert waits(of_threads(*threads)) == {("1@0", "2@10"), ("2@80", "1@85")}
 
 
 def test_a_thread_that_ends_before_the_work_does_not_wait_for_it():
@@ -66,12 +91,13 @@ def test_elements_are_taken_after_they_were_made():
 @pytest.mark.parametrize(
     ("begin", "more", "waited"),
     [
-        (30, [], {("1@27", "2@30")}),
-        (27, [], {("1@27", "2@27")}),
+        (30, [], {("2@27", "1@30")}),
+        (27, [], {("2@27", "1@27")}),
         (26, [], set()),  # there was room already
         (30, [(27, 28)], set()),  # the maker was busy until then
         (30, [(26, 28)], set()),
         (30, [(26, 31)], set()),
+        (30, [(5, 60)], set()),  # within a longer event
     ],
 )
 def test_an_element_is_made_when_there_is_room_again(begin, more, waited):
@@ -79,7 +105,7 @@ def test_an_element_is_made_when_there_is_room_again(begin, more, waited):
             at("PrefetchProduce", begin, 5, element_id=2),
             *(at("x:MatMul", first, end - first) for first, end in more)]  # fmt: skip
     taken = [at("PrefetchConsume", 25, 2, element_id=1)]
-    assert waits(of_threads(taken, made)) == {("2@20", "1@25"), *waited}
+    assert waits(of_threads(made, taken)) == {("1@20", "2@25"), *waited}
 
 
 def test_of_several_makers_of_an_element_the_last_one_counts():
@@ -131,4 +157,130 @@ def test_a_wait_for_a_device_ends_with_the_last_work_of_its_step():
     assert waits(run) == {
         ("1@12", "9@15"), ("1@16", "9@30"), ("9@79", "1@80"),
         ("1@112", "9@115"), ("1@116", "9@150"), ("9@125", "1@180"),
+    }  # fmt: skip
+
+
+def test_a_thread_does_not_wait_for_work_that_it_does_itself():
+    thread = [step(0, 0, 100), gives(7, 10), *takes(7, 15, 90), at("x:MatMul", 95, 3)]
+    assert waits(of_threads(thread)) == {("1@10", "1@15")}
+
+
+def test_each_thread_waits_for_its_own_work():
+    """Thread 3 works for thread 1, thread 4 for thread 2."""
+    threads = [
+        [step(0, 0, 100), gives(7, 10), at("x:MatMul", 62, 3)],
+        [at("other", 0, 100), gives(8, 20), at("x:MatMul", 95, 3)],
+        takes(7, 15, 60), takes(8, 25, 90),
+    ]  # fmt: skip
+    assert waits(of_threads(*threads)) == {
+        ("1@10", "3@15"), ("2@20", "4@25"), ("3@60", "1@62"), ("4@90", "2@95"),
+    }  # fmt: skip
+
+
+def launches(n_steps=3, length=100):
+    """A thread of steps, each with a call after 10 µs."""
+    starts = [length * n for n in range(n_steps)]
+    return [
+        one for n, at_ in enumerate(starts) for one in (step(n, at_, length), calls(at_ + 10))
+    ]
+
+
+def test_a_run_follows_its_call_and_the_run_before_on_its_device():
+    """The op of the first run that begins last does not end last."""
+    ran = [
+        [op_of_run(1, 15, 90)],
+        [op_of_run(1, 20, 40, name="add"), op_of_run(3, 230, 260)],
+        [op_of_run(2, 120, 150)],
+    ]
+    assert waits(of_threads(launches(), *ran)) == {
+        ("1@12", "2@15"), ("1@112", "4@120"), ("1@212", "3@230"),  # calls
+        ("2@15", "3@20"),  # the first op of the run
+        ("2@90", "4@120"), ("4@150", "3@230"),  # the device
+        ("2@90", "1@100"), ("4@150", "1@200"), ("3@260", "1@300"),  # the steps end later
+    }  # fmt: skip
+
+
+def test_devices_run_side_by_side():
+    """One call launches a program on two devices; the next run follows that of its device."""
+    thread = [
+        one
+        for n in range(2)
+        for one in (step(n, 100 * n, 100),
+                    at("TfrtCpuExecutable::Execute (jit_f)", 100 * n + 10, 2, run_id=n))
+    ]  # fmt: skip
+    ran = [
+        [op_of_run(0, 15, 130), op_of_run(1, 150, 170, device=1)],
+        [op_of_run(0, 20, 60, device=1), op_of_run(1, 140, 180)],
+    ]
+    assert waits(of_threads(thread, *ran)) == {
+        ("1@12", "2@15"), ("1@12", "3@20"), ("1@112", "2@150"), ("1@112", "3@140"),
+        ("2@130", "3@140"), ("3@60", "2@150"),
+    }  # fmt: skip
+
+
+def test_a_call_outside_of_steps():
+    """The threads stand in the file in any order."""
+    call, run = [calls(10)], [op_of_run(1, 15, 90)]
+    assert waits(of_threads(call, run)) == {("1@12", "2@15")}
+    assert waits(of_threads(run, call)) == {("2@12", "1@15")}
+
+
+def test_a_run_without_its_call_is_not_of_the_steps():
+    """It was launched before the capture began."""
+    ran = [op_of_run(8, 1, 9), *(op_of_run(n, 100 * n + 20, 100 * n + 60) for n in range(3))]
+    recorded = recorded_of(of_threads(launches(), ran))
+    runs, marks = recorded.runs, recorded.marks
+    assert named_pairs(recorded, (marks.begin_at[runs.calls], marks.end_at[runs.last])) == {
+        ("1@10", "2@60"), ("1@110", "2@160"), ("1@210", "2@260"),
+    }  # fmt: skip
+    assert recorded.timeline.starts_ps[runs.events].min() == 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "waited"),
+    [
+        (20, 61, {("2@60", "1@61")}),
+        (40, 80, {("2@60", "1@80")}),  # half of it
+        (42, 80, set()),  # most of it was behind the run
+        (20, 59, set()),  # it ended before the run
+    ],
+)
+def test_a_wait_for_a_result_ends_with_its_run(begin, end, waited):
+    """The run belongs to the step before, so only its end is a clue."""
+    thread = [step(0, 0, 14), calls(10), step(1, 16, 90), at("Await", begin, end - begin)]
+    run = of_threads(thread, [op_of_run(1, 15, 60)])
+    assert waits(run) == {("1@12", "2@15"), *waited}
+
+
+@pytest.mark.parametrize(
+    ("done", "waited"),
+    [
+        ([9.5] * 4, "own"),
+        ([9.0] * 4, "own"),  # 1 ms is soon
+        ([8.9] * 4, None),
+        ([9.5, 2, 9.9, 10], "own"),  # three show it; another one was ready before
+        ([9.5, 2, 9.9, 2], None),
+        ([9.5, 9.5, 10.1, 9.5], None),  # one step ends before its result
+        ([19.5] * 4, "before"),
+        ([19.5, 12, 19.9, 20], "before"),
+        ([19.5, 20.1, 19.5, 19.5], None),
+        ([29.5] * 4, None),
+        ([9.5, None, 9.5, 9.5], "own"),
+        ([9.5, None, None, 9.5], None),
+    ],
+)
+def test_all_steps_wait_for_results_or_none(done, waited):
+    """Steps of 10 ms, and where the runs of the first four end, ms after their begin."""
+    threads = [[], []]
+    for n in range(5):
+        threads[0] += [step(n, 10_000 * n, 10_000)]
+        if n < len(done) and done[n]:
+            end = 10_000 * n + 1000 * done[n]
+            threads[0].append(calls(10_000 * n + 10))
+            threads[1].append(op_of_run(n, max(10_000 * n + 20, end - 9_000), end))
+    recorded = recorded_of(of_threads(*threads))
+    late = {"own": 1, "before": 2}.get(waited, 0)
+    assert named_pairs(recorded, recorded.results) == {
+        (f"2@{10_000 * n + 1000 * after:g}", f"1@{10_000 * (n + late):g}")
+        for n, after in enumerate(done) if late and after
     }  # fmt: skip

@@ -51,3 +51,13 @@ def takes(key, begin, end):
         at("ThreadpoolListener::StartRegion", begin, 0, _ct=15, _c=key),
         at("ThreadpoolListener::StopRegion", end, 0),
     ]
+
+
+def calls(begin):
+    """A call of a compiled program for one device."""
+    return at("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", begin, 2)
+
+
+def op_of_run(number, begin, end, device=0, name="dot"):
+    """An op of a run of a compiled program."""
+    return at(name, begin, end - begin, hlo_op=name, run_id=number, device_ordinal=device)
