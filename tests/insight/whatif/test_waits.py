@@ -14,7 +14,7 @@ from tests.insight.whatif.waits_of_runs import (
     takes,
     waits,
 )
-from tfprof.testing.xspace_builders import gpu, line
+from tfprof.testing.xspace_builders import gpu, host, line, opened, xspace
 
 HANDED_OVER = ("1@10", "2@15")
 
@@ -23,7 +23,6 @@ HANDED_OVER = ("1@10", "2@15")
     ("meanwhile", "then", "waited"),
     [
         ([], 95, {("2@90", "1@95")}),
-        ([], 90, {("2@90", "1@90")}),
         # It waited from 10 to 90: what it does then begins within as long.
         ([], 170, {("2@90", "1@170")}),
         ([], 171, set()),
@@ -54,6 +53,11 @@ def test_a_thread_waits_within_the_event_that_gave_the_work():
     assert waits(of_threads(*threads)) == {("1@0", "2@10"), ("2@80", "1@85")}
 
 
+def test_a_thread_goes_on_at_the_moment_at_which_the_work_ends():
+    thread = [step(0, 0, 300), gives(7, 10), at("x:MatMul", 90, 100)]
+    assert waits(of_threads(takes(7, 15, 90), thread)) == {("2@10", "1@15"), ("1@90", "2@90")}
+
+
 def test_a_thread_that_ends_before_the_work_does_not_wait_for_it():
     assert waits(of_threads([step(0, 0, 60), gives(7, 10)], takes(7, 15, 90))) == {HANDED_OVER}
 
@@ -82,7 +86,10 @@ def test_work_that_is_handed_on_is_waited_for_as_well():
 
 def test_elements_are_taken_after_they_were_made():
     """The second one is taken while it is still made."""
-    made = [at("PrefetchProduce", 10, 10, element_id=1), at("PrefetchProduce", 22, 20, element_id=2)]
+    made = [
+        at("PrefetchProduce", 10, 10, element_id=1),
+        at("PrefetchProduce", 22, 20, element_id=2),
+    ]
     taken = [at("PrefetchConsume", 25, 2, element_id=1), at("PrefetchConsume", 40, 5, element_id=2),
              at("PrefetchConsume", 60, 1, element_id=3)]  # fmt: skip
     assert waits(of_threads(taken, made)) == {("2@20", "1@25"), ("2@22", "1@40")}
@@ -92,7 +99,6 @@ def test_elements_are_taken_after_they_were_made():
     ("begin", "more", "waited"),
     [
         (30, [], {("2@27", "1@30")}),
-        (27, [], {("2@27", "1@27")}),
         (26, [], set()),  # there was room already
         (30, [(27, 28)], set()),  # the maker was busy until then
         (30, [(26, 28)], set()),
@@ -122,7 +128,11 @@ def part(begin, end, number=5):
 
 def test_a_function_ends_when_each_thread_has_done_its_part():
     """Thread 3 tells of the end within its own part."""
-    threads = [[part(0, 40)], [part(5, 45)], [part(10, 60), at("ExecutorDoneCallback", 50, 5, id=5)]]
+    threads = [
+        [part(0, 40)],
+        [part(5, 45)],
+        [part(10, 60), at("ExecutorDoneCallback", 50, 5, id=5)],
+    ]
     assert waits(of_threads(*threads)) == {("1@40", "3@50"), ("2@45", "3@50")}
 
 
@@ -180,9 +190,7 @@ def test_each_thread_waits_for_its_own_work():
 def launches(n_steps=3, length=100):
     """A thread of steps, each with a call after 10 µs."""
     starts = [length * n for n in range(n_steps)]
-    return [
-        one for n, at_ in enumerate(starts) for one in (step(n, at_, length), calls(at_ + 10))
-    ]
+    return [one for n, at_ in enumerate(starts) for one in (step(n, at_, length), calls(at_ + 10))]
 
 
 def test_a_run_follows_its_call_and_the_run_before_on_its_device():
@@ -283,4 +291,58 @@ def test_all_steps_wait_for_results_or_none(done, waited):
     assert named_pairs(recorded, recorded.results) == {
         (f"2@{10_000 * n + 1000 * after:g}", f"1@{10_000 * (n + late):g}")
         for n, after in enumerate(done) if late and after
+    }  # fmt: skip
+
+
+def test_work_of_a_pool_without_a_recorded_origin_follows_the_thread_of_its_step():
+    """It is of the step during which it begins."""
+    thread = [one for n in range(2)
+              for one in (step(n, 100 * n, 90), at("Launch", 100 * n + 10, 2))]  # fmt: skip
+    pool = [at("dot", begin, 3, hlo_op="dot") for begin in (20, 30, 92, 112, 130)]
+    assert waits(of_threads(thread, pool)) == {
+        ("1@12", "2@20"), ("1@12", "2@30"), ("1@112", "2@112"), ("1@112", "2@130"),
+    }  # fmt: skip
+    assert waits(of_threads(pool, thread)) == {  # of two marks at 112, that of thread 1 comes first
+        ("2@12", "1@20"), ("2@12", "1@30"), ("2@112", "1@130"),
+    }  # fmt: skip
+
+
+def test_a_wait_for_pools_ends_with_their_last_work_for_the_step():
+    """On thread 3 another wait, in a pool; what a step's own thread does, nothing waits for."""
+    thread = [step(0, 0, 100), at("a:Sum", 5, 30), at("Await", 40, 50)]
+    pool = [at("dot", 10, 60, hlo_op="dot"), at("dot", 95, 20, hlo_op="dot")]
+    other = [at("add", 12, 3, hlo_op="add"), at("wait for completion", 20, 55, hlo_op="")]
+    links = {("1@5", "2@10"), ("1@5", "3@12"), ("1@5", "3@20"), ("1@90", "2@95")}
+    assert waits(of_threads(thread, pool, other)) == {
+        *links, ("3@75", "1@90"), ("2@70", "3@75"),
+    }  # fmt: skip
+
+
+def test_where_ops_of_a_function_on_two_threads_may_meet_at_the_earliest():
+    """Thread 2 has a part until 50; thread 1, which is then in an op, goes on at 60.
+
+    Threads 3 and 4 have parts of another function, and one that ends last.
+    """
+    threads = [
+        [part(0, 100), at("a:Sum", 10, 45), at("b:Sum", 60, 10)],
+        [part(5, 50), at("c:Sum", 6, 40)],
+        [part(5, 70, number=6), at("d:Sum", 60, 5)],
+        [part(5, 100)],
+    ]
+    recorded = recorded_of(of_threads(*threads))
+    assert named_pairs(recorded, recorded.waits) == set()
+    assert named_pairs(recorded, recorded.most_waits) == {("2@50", "1@60")}
+
+
+def test_derived_lines_and_asynchronous_events_wait_for_nothing():
+    thread = [step(0, 0, 100), gives(7, 10), at("x:MatMul", 95, 3)]
+    pool = [*takes(7, 15, 90), at("sent", 30, 40, _a=1)]
+    run = opened(xspace(
+        host(line(*thread, id=1), line(*pool, id=2)),
+        gpu(line(at("a", 0, 50), id=9, name="Stream #9"), line(at("0", 0, 50), id=0xDEADBEEF)),
+    ))  # fmt: skip
+    timeline = recorded_of(run).timeline
+    assert {timeline.name(n) for n in range(len(timeline))} == {
+        "train", "x:MatMul", "a",
+        *(f"ThreadpoolListener::{one}" for one in ("Record", "Region", "StartRegion", "StopRegion")),
     }  # fmt: skip

@@ -13,14 +13,13 @@ from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
-from tfprof.insight.whatif.marks import marks_of
+from tfprof.insight.whatif.marks import from_around, marks_of
 from tfprof.insight.whatif.waits import Recorded, is_kept, is_synchronising
 
 KINDS = (
@@ -249,7 +248,7 @@ def _deciding(work: Work, values: Int64Array) -> Int64Array:
     is_open = (values[targets] < 0) & work.timeline.on_host[targets]
     sources, targets = sources[is_open], targets[is_open]
     has_ops = work.holds_ops[targets]
-    found = _from_around(parents, given)
+    found = from_around(parents, given)
     while True:
         decided = found[sources]
         leads = (decided >= 0) & (found[targets] < 0) & ~(has_ops & work.is_op[decided])
@@ -257,18 +256,7 @@ def _deciding(work: Work, values: Int64Array) -> Int64Array:
             break
         # The last giver of several decides, as it is the nearest.
         given[targets[leads]] = decided[leads]
-        found = _from_around(parents, given)
-    return found
-
-
-def _from_around(parents: IntArray, values: Int64Array) -> Int64Array:
-    """The value of each event, or of the nearest around it that has one; -1 for none."""
-    found = values.copy()
-    around = np.where(found < 0, parents, -1).astype(np.int64)
-    while (open_ := np.flatnonzero(around >= 0)).size:
-        above = around[open_]
-        found[open_] = values[above]
-        around[open_] = np.where(values[above] < 0, parents[above], -1)
+        found = from_around(parents, given)
     return found
 
 

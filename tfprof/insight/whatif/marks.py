@@ -125,3 +125,14 @@ def marks_of(
     return Marks(
         begin_at, end_at, inside, times_ps, owners, lines, 2 * first, nesting.parents, ranks
     )
+
+
+def from_around(parents: IntArray, values: Int64Array) -> Int64Array:
+    """The value of each event, or of the nearest around it that has one; -1 for none."""
+    found = values.copy()
+    around = np.where(found < 0, parents, -1).astype(np.int64)
+    while (open_ := np.flatnonzero(around >= 0)).size:
+        above = around[open_]
+        found[open_] = values[above]
+        around[open_] = np.where(values[above] < 0, parents[above], -1)
+    return found

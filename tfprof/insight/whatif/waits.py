@@ -23,7 +23,7 @@ from tfprof.captures.events.timeline.names import (
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.insight.whatif.launched import Launched
-from tfprof.insight.whatif.marks import Marks
+from tfprof.insight.whatif.marks import Marks, from_around
 from tfprof.insight.whatif.regular import Pairs, Regular, regular_waits
 
 _MOST_HOPS = 8
@@ -219,7 +219,7 @@ class Recorded:
         makes = _lines_with(self.timeline, PRODUCE)
         led = np.full(len(self.timeline), -1, np.int64)
         led[self.targets] = np.arange(len(self.targets))
-        leads = _from_around(marks, led)
+        leads = from_around(marks.parents, led)
         found: list[Pairs] = []
         for _ in range(_MOST_HOPS):
             for ends in (marks.end_at[targets], marks.begin_at[targets]):
@@ -384,15 +384,6 @@ def is_kept(timeline: Timeline) -> BoolArray:
     """Which events are replayed: those of threads and streams in sequence, shape (n,)."""
     kept = timeline.of_lines(lambda line: not line.is_derived and (line.is_host or line.is_device))
     return kept & ~timeline.is_asynchronous
-
-
-def _from_around(marks: Marks, values: Int64Array) -> Int64Array:
-    """The value of each event, or the nearest one around it that has one, -1 for none."""
-    found, parents = values.tolist(), marks.parents.tolist()
-    for event, around in enumerate(parents):
-        if found[event] < 0 and around >= 0:
-            found[event] = found[around]
-    return np.array(found, np.int64)
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:
