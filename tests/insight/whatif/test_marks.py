@@ -116,6 +116,29 @@ def test_the_later_of_two_reasons_decides():
     assert 7 not in path.tolist()
 
 
+def test_a_wait_that_began_before_a_time_is_not_shortened():
+    """The first thread goes on 10 after the second one, at 110, in an event of half the time."""
+    marks = marks_from([(0, 110)], [(10, 100)])
+    for from_ps, end in ((100, 105), (101, 110)):
+        assert replay(marks, (0.5, 1), [(3, 1)], from_ps).times_ps.tolist() == [0, end, 10, 100]
+
+
+def test_of_two_reasons_at_one_time_that_of_the_own_thread_counts():
+    marks = marks_from([(5, 50)], [(0, 50), (60, 70)])
+    path, before = replay(marks, (1, 1, 1), [(1, 4)]).path(5, 0)
+    assert (path.tolist(), before.tolist()) == ([5, 4, 3], [4, 3, 2])
+    path, before = replay(marks, (1, 0.9, 1), [(1, 4)]).path(5, 0)
+    assert (path.tolist(), before.tolist()) == ([5, 4, 1], [4, 1, 0])
+
+
+def test_a_path_ends_where_it_is_to_begin():
+    """The first thread begins at 5, or the path at 50."""
+    again = replay(marks_from([(5, 50)], [(0, 50), (60, 70)]), (1, 1, 1))
+    assert again.path(1, 0)[0].tolist() == [1]
+    assert again.path(5, 50)[0].tolist() == [5, 4, 3]
+    assert again.path(5, 70)[0].tolist() == []
+
+
 THREAD = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), min_size=1, max_size=8).map(
     lambda spans: sorted(((at, at + span) for at, span in spans), key=lambda one: (one[0], -one[1]))
 )

@@ -30,9 +30,11 @@ def waits(run):
 
 
 def of_threads(*threads, planes=()):
-    """A run of threads 1, 2, ..., each a list of events; time begins with an event of thread 99."""
+    """A run of threads 1, 2, ..., each a list of events; thread 99 begins at 0 if no other does."""
     lines = [line(*events, id=number) for number, events in enumerate(threads, 1)]
-    return opened(xspace(host(*lines, line(at("begin", 0, 0), id=99)), *planes))
+    if all(event.start_ns for events in threads for event in events):
+        lines.append(line(at("begin", 0, 0), id=99))
+    return opened(xspace(host(*lines), *planes))
 
 
 def step(number, begin, length):

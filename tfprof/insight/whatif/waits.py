@@ -17,7 +17,6 @@ from tfprof.captures.events.steps.host_code import is_frame, is_of_runtime
 from tfprof.captures.events.timeline.names import (
     CONSUME,
     EXECUTOR,
-    INTERNAL_EVENTS,
     PRODUCE,
 )
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -120,9 +119,7 @@ class Recorded:
         """Waits that are inferred from their regularity."""
         timeline = self.timeline
         alone = self._alone & (self.groups < 0)
-        alone &= timeline.named(
-            lambda name: is_frame(name) or not (is_of_runtime(name) or name in INTERNAL_EVENTS)
-        )
+        alone &= timeline.named(lambda name: is_frame(name) or not is_of_runtime(name))
         alone &= timeline.kind_mask([not op.type for op in timeline.ops])
         return regular_waits(
             timeline, self.marks, self.roots, np.flatnonzero(alone), self.runs.events,
