@@ -18,6 +18,12 @@ def queued(period, length, n_steps=6):
     return of_threads(python, runs)
 
 
+def steps_after(run, **how):
+    """How long each step would take, µs."""
+    rows = tfprof.whatif(run, **how).to_rows("step")
+    return [1000 * row["after_ms"] for row in rows if "train" in row["step"]]
+
+
 @pytest.mark.parametrize(
     ("how", "after_us"),
     [
@@ -30,10 +36,7 @@ def queued(period, length, n_steps=6):
     ],
 )
 def test_steps_of_a_queue_take_as_long_as_its_runs_or_its_calls(how, after_us):
-    rows = tfprof.whatif(queued(3, 10), **how).to_rows("step")
-    assert [1000 * row["after_ms"] for row in rows if "train" in row["step"]] == pytest.approx(
-        after_us
-    )
+    assert steps_after(queued(3, 10), **how) == pytest.approx(after_us)
 
 
 def test_a_run_does_not_wait_for_what_its_thread_does_after_the_call():
@@ -84,6 +87,31 @@ def test_results_that_steps_may_wait_for_make_the_answer_unknown():
     )
 
 
+@pytest.mark.parametrize(
+    "runs_ms",
+    [
+        # The second step ends 5 ms before its result, so no step waits for results.
+        [(1, 60), (101, 205), (206, 265), (301, 360), (401, 460)],
+        # Only two results would be late.
+        [(1, 10), (101, 110), (201, 210), (301, 360), (401, 460)],
+    ],
+)
+def test_results_that_steps_do_not_wait_for(runs_ms):
+    """Steps of 100 ms would take 53.5."""
+    python = [
+        one
+        for n in range(5)
+        for one in (
+            step(n, 100_000 * n, 100_000),
+            calls(100_000 * n + 990),
+            at("work", 100_000 * n + 2000, 93_000),
+        )
+    ]
+    runs = [op_of_run(n, 1000 * begin, 1000 * end) for n, (begin, end) in enumerate(runs_ms)]
+    [claim] = tfprof.whatif(of_threads(python, runs), faster={"work": 2}).claims
+    assert claim.unknown == ""
+
+
 def test_results_that_come_a_little_after_the_steps_change_nothing():
     """1 ms after a step of 59 ms is less than 2 % of it; 2 ms after one of 58 ms are more.
 
@@ -108,12 +136,17 @@ def test_steps_that_end_before_their_results_do_not_wait_for_them():
 
 
 def test_groups_that_the_file_states():
-    """They have no first event: a step begins with its mark that is nearest to the recorded time."""
+    """They have no first event: a step begins with that mark of it that is nearest in time.
+
+    Thread 1 begins something for a step where the next one begins.
+    """
     thread, other = [], []
     for n in range(4):
         group = {"group_id": n}
-        thread += [at("train", 10 * n, 10, step_name=f"train {n}", **group),
-                   at("a:MatMul", 10 * n, 4, **group), at("b:Sum", 10 * n + 4, 5, **group)]  # fmt: skip
-        other.append(at("c:Sub", 10 * n + 6, 2, **group))
-    run = of_threads(other, thread)
-    assert mean_after(run, faster={"MatMul": 2}) == pytest.approx(0.008)
+        thread += [
+            at("train", 10 * n, 10, step_name=f"train {n}", **group),
+            at("a:MatMul", 10 * n, 4, **group),
+            at("b:Sum", 10 * n + 4, 5, **group),
+        ]
+        other.append(at("c:Sub", 10 * n + 10, 2, **group))
+    assert steps_after(of_threads(other, thread), faster={"MatMul": 2}) == pytest.approx([8] * 4)

@@ -137,9 +137,7 @@ def test_a_thread_that_goes_on_when_another_one_begins():
 def test_a_wait_with_a_recorded_reason_is_not_for_what_begins_elsewhere():
     """A pool does work for the step, until 9950 µs; thread 2 begins something at 9900."""
     thread = steps(4) + [gives(n, 10_000 * n + 100) for n in range(4)]
-    pool = [
-        one for n in range(4) for one in takes(n, 10_000 * n + 120, 10_000 * n + 9950)
-    ]
+    pool = [one for n in range(4) for one in takes(n, 10_000 * n + 120, 10_000 * n + 9950)]
     assert regular(thread, worker([-50] * 4, begin=9900), pool)[0] == set()
 
 

@@ -195,7 +195,8 @@ class Recorded:
         last, closes = self.last_runs
         for late in range(_LATEST + 1):
             runs, ends = last[: len(last) - late], closes[late:]
-            runs, ends = runs[runs >= 0], ends[runs >= 0]
+            is_run = runs >= 0
+            runs, ends = runs[is_run], ends[is_run]
             rest_ps = self.marks.times_ps[ends] - self.marks.times_ps[runs]
             if len(runs) < _FEWEST or (rest_ps < 0).any():
                 continue
