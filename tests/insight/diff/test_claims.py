@@ -80,7 +80,7 @@ def test_how_many_rows_share_the_chance_of_one_wrong_claim():
         )
         assert found.ops[0].time.least == pytest.approx(least_ms)
         of_four = change(steady(20), steady(21), 4 * n_families, least_ms)
-        assert [part.name for part in found.parts][0] == "Relu"
+        assert found.parts[0].name == "Relu"
         assert found.parts[0].time.low == pytest.approx(of_four.low)
 
 
@@ -99,6 +99,35 @@ def test_ops_that_may_differ_by_chance():
     assert "Ops that differ most, perhaps by chance: MatMul a +2.00 ms (+2.0 points)." in texts(
         before, after
     )
+
+
+def test_ops_that_changed_in_a_step_that_did_not():
+    """The step varies by 3 ms. An op that varies as much is not named."""
+    before = side(100 + UNEVEN, {"a": ("MatMul", steady(50)), "b": ("Relu", 50 + UNEVEN)})
+    after = side(100.5 + UNEVEN, {"a": ("MatMul", steady(52)), "b": ("Relu", 53 + UNEVEN)})
+    assert texts(before, after)[1:] == ["Ops that changed most: MatMul a +2.00 ms (+2.0 points)."]
+    after = side(100.5 + UNEVEN, {"a": ("MatMul", steady(50)), "b": ("Relu", 53 + UNEVEN)})
+    assert texts(before, after)[1:] == []
+
+
+@pytest.mark.parametrize(
+    ("more_ms", "once_ms", "is_said"),
+    [(14, 10, True), (12, 10, False), (14, 12, False), (-14, -10, True)],
+)
+def test_ops_that_overlap_change_by_more_than_the_step(more_ms, once_ms, is_said):
+    """Two ops by 14 ms each, or by 12, in a step by 20: more than 1.2 times that, or as much.
+
+    Counted once, they change by 10 ms each, or by 12: 28 ms are more than 1.2 times 20, not of 24.
+    """
+    first, second = (
+        side(steady(step_ms), {name: ("MatMul", steady(ms)) for name in "ab"})
+        for step_ms, ms in ((100, 80), (100 + 2 * (10 if more_ms > 0 else -10), 80 + more_ms))
+    )
+    for one, ms in ((first, 40), (second, 40 + once_ms)):
+        vars(one)["moments"] = Moments({name: steady(ms) for name in "ab"}, {})
+    said = [text for text in texts(first, second) if text.startswith("Together the changed ops")]
+    assert len(said) == is_said
+    assert all(f"take {2 * more_ms:+}.0 ms, more than the step" in text for text in said)
 
 
 def test_steps_with_those_that_are_left_out():

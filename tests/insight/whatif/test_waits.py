@@ -343,6 +343,6 @@ def test_derived_lines_and_asynchronous_events_wait_for_nothing():
     ))  # fmt: skip
     timeline = recorded_of(run).timeline
     assert {timeline.name(n) for n in range(len(timeline))} == {
-        "train", "x:MatMul", "a",
-        *(f"ThreadpoolListener::{one}" for one in ("Record", "Region", "StartRegion", "StopRegion")),
+        "train", "x:MatMul", "a", "ThreadpoolListener::Record", "ThreadpoolListener::Region",
+        "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion",
     }  # fmt: skip

@@ -81,16 +81,15 @@ class Work:
             [
                 numbers.setdefault(op, len(numbers)) if op.type or is_input_op(name) else -1
                 for op, name in zip(timeline.ops, timeline.names, strict=True)
-            ]
-            or [-1],
+            ],
             np.int64,
         )
-        of_event = of_kind[timeline.kinds] if len(timeline) else np.zeros(0, np.int64)
+        of_event = of_kind[timeline.kinds]
         for stat in ("tf_op", "hlo_op"):
             found = timeline.stat(stat)
             found = found.only(found.is_text())
             ops = [parse_op_name(text) for text in found.texts]
-            ids = np.array([numbers.setdefault(op, len(numbers)) for op in ops] or [-1], np.int64)
+            ids = np.array([numbers.setdefault(op, len(numbers)) for op in ops], np.int64)
             unknown = of_event[found.events] < 0
             of_event[found.events[unknown]] = ids[found.values[unknown]]
         return of_event, list(numbers)
@@ -128,7 +127,7 @@ class Work:
         marks = self.recorded.marks
         so_far = np.concatenate([[0], np.cumsum(self.is_op)])
         first = np.arange(len(self.timeline)) + 1
-        return so_far[np.maximum(marks.inside, first)] > so_far[first]
+        return so_far[marks.inside] > so_far[first]
 
     def _input(self) -> BoolArray:
         """Events of tf.data pipelines, and the events that they cause on other threads."""
@@ -186,7 +185,7 @@ class Work:
                              len(names)) for op in ops
         ]  # fmt: skip
         by_op = np.array([*of_op, 0], np.int64)[of_event]
-        by_kind = np.array(of_kind or [0], np.int64)[self.timeline.kinds]
+        by_kind = np.array(of_kind, np.int64)[self.timeline.kinds]
         return np.where(of_event >= 0, by_op, by_kind), list(names)
 
 
