@@ -111,10 +111,10 @@ def test_ops_that_changed_in_a_step_that_did_not():
 
 
 @pytest.mark.parametrize(
-    ("more_ms", "once_ms", "is_said"),
+    ("more_ms", "once_ms", "is_overlap"),
     [(14, 10, True), (12, 10, False), (14, 12, False), (-14, -10, True)],
 )
-def test_ops_that_overlap_change_by_more_than_the_step(more_ms, once_ms, is_said):
+def test_ops_that_overlap_change_by_more_than_the_step(more_ms, once_ms, is_overlap):
     """Two ops by 14 ms each, or by 12, in a step by 20: more than 1.2 times that, or as much.
 
     Counted once, they change by 10 ms each, or by 12: 28 ms are more than 1.2 times 20, not of 24.
@@ -126,7 +126,7 @@ def test_ops_that_overlap_change_by_more_than_the_step(more_ms, once_ms, is_said
     for one, ms in ((first, 40), (second, 40 + once_ms)):
         vars(one)["moments"] = Moments({name: steady(ms) for name in "ab"}, {})
     said = [text for text in texts(first, second) if text.startswith("Together the changed ops")]
-    assert len(said) == is_said
+    assert len(said) == is_overlap
     assert all(f"take {2 * more_ms:+}.0 ms, more than the step" in text for text in said)
 
 

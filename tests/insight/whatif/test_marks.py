@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfprof.insight.whatif.longest import Factors, replayed
-from tfprof.insight.whatif.marks import IDLE, marks_of
+from tfprof.insight.whatif.marks import IDLE, from_around, marks_of
 from tfprof.insight.whatif.waits import waits_of
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -70,6 +70,7 @@ def test_no_events_have_no_marks():
     empty = marks_from([])
     assert len(empty) == 0
     assert before(empty, 0, 5, strictly=True) == [0]
+    assert marks_from([(0, 1)], []).is_first.tolist() == [True, False]
 
 
 def test_waits_that_lead_back_in_time_are_left_out():
@@ -176,3 +177,19 @@ def test_later_events_are_later_by_as_much(thread, shift):
                            Factors(parts, np.arange(len(parts))), 0)
                   for marks in (marks_from(thread), marks_from(moved)))  # fmt: skip
     assert (other.times_ps - one.times_ps == shift).all()
+
+
+@SETTINGS
+@given(st.lists(st.tuples(st.integers(-1, 11), st.integers(-1, 2)), max_size=12))
+def test_a_value_is_that_of_the_nearest_around_with_one(rows):
+    """The parent of each is before it, or -1; values are from 0 on, or -1."""
+    parents = [min(parent, place - 1) for place, (parent, _) in enumerate(rows)]
+    values = [value for _, value in rows]
+    expected = []
+    for place in range(len(rows)):
+        at = place
+        while at >= 0 and values[at] < 0:
+            at = parents[at]
+        expected.append(values[at] if at >= 0 else -1)
+    found = from_around(np.array(parents, np.int32), np.array(values, np.int64))
+    assert found.tolist() == expected

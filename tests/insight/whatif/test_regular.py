@@ -199,7 +199,8 @@ def test_threads_of_the_program_itself():
         at("worker", 150, 900), at("inner", 200, 300), at("$train.py:7 load", 2000, 50),
         at("TFE_Py_Execute", 3000, 50), at("MemoryAllocation", 4000, 50), at("x:MatMul", 5000, 50),
     ]  # fmt: skip
-    recorded = recorded_of(of_threads(thread, other))
+    pool = [at("dot", 500, 50, hlo_op="dot")]  # for the first step
+    recorded = recorded_of(of_threads(thread, other, pool))
     timeline = recorded.timeline
     assert [timeline.name(event) for event in recorded.regular.own.tolist()] == [
         "worker", "$train.py:7 load",

@@ -299,6 +299,7 @@ def test_work_of_a_pool_without_a_recorded_origin_follows_the_thread_of_its_step
     thread = [one for n in range(2)
               for one in (step(n, 100 * n, 90), at("Launch", 100 * n + 10, 2))]  # fmt: skip
     pool = [at("dot", begin, 3, hlo_op="dot") for begin in (20, 30, 92, 112, 130)]
+    pool.append(at("inside", 21, 1, hlo_op="inside"))
     assert waits(of_threads(thread, pool)) == {
         ("1@12", "2@20"), ("1@12", "2@30"), ("1@112", "2@112"), ("1@112", "2@130"),
     }  # fmt: skip

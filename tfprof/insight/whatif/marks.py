@@ -109,8 +109,8 @@ def marks_of(
     nesting = nest(first, starts_ps, ends_ps)
     inside = nesting.ends.astype(np.int64)
     # Before an event begins, all events before it have begun, and all but those around it ended.
-    opened = np.zeros(n_events + 2, np.int64)
-    opened[1 : n_events + 1] += 1
+    opened = np.ones(n_events + 1, np.int64)
+    opened[0] = 0
     np.subtract.at(opened, inside, 1)
     depth = np.cumsum(opened)[:n_events]
     events = np.arange(n_events)
