@@ -42,10 +42,53 @@ def test_categories_of_a_longer_step():
     assert texts(before, after)[1] == "Of the +20.0 points: +20.0 points input."
 
 
+def test_one_hundredth_of_a_step_is_named():
+    def always(step_ms, op_ms, waiting_ms, **categories_ms):
+        return side(
+            np.full(6, step_ms),
+            {"a": ("MatMul", np.full(6, op_ms))},
+            categories={name: np.full(6, ms) for name, ms in categories_ms.items()},
+            other={"waiting": np.full(6, waiting_ms)},
+        )
+
+    before = always(100.0, 50.0, 50.0, Input=10.0, Compile=10.0)
+    after = always(121.0, 51.0, 70.0, Input=11.0, Compile=30.0)
+    assert texts(before, after)[1:3] == [
+        "Of the +21.0 points: +20.0 points compile; +1.0 points input.",
+        "Counting each moment once: +20.0 points waiting; +1.0 points MatMul.",
+    ]
+
+
+def test_parts_that_may_differ_by_chance_are_among_all_else():
+    """The op takes 10 ms more; what waits varies by 3 ms, and takes 2 ms more."""
+    before, after = (
+        side(
+            steady(100 + op_ms + waiting_ms),
+            {"a": ("MatMul", steady(50 + op_ms))},
+            other={"waiting": 50 + waiting_ms + UNEVEN},
+        )
+        for op_ms, waiting_ms in ((0, 0), (10, 2))
+    )
+    assert texts(before, after)[1] == (
+        "Counting each moment once: +10.0 points MatMul; +2.0 points all else."
+    )
+
+
+def test_a_tenth_that_may_be_chance_is_worth_more_steps():
+    """9 and 15 ms of 100, in steps that vary by up to 60 ms."""
+    ops = {"a": ("MatMul", steady(50))}
+    for more_ms, is_large in ((9, False), (15, True)):
+        text = texts(side(100 + 20 * UNEVEN, ops), side(100 + more_ms + 20 * UNEVEN, ops))[0]
+        assert text.startswith(f"Step time is {more_ms}.0% longer (100 ms b") == is_large
+        assert text.endswith("record more of them.") == is_large
+
+
 def test_categories_that_changed_in_a_step_that_did_not():
     """The step varies by 3 ms; the input of each takes 5 ms more, and 1 % of a step is named."""
     before = by_category(100, UNEVEN, input=10, compile=10, output=10)
     after = by_category(100.5, UNEVEN, input=15, compile=11.01, output=10.9)
+    vars(before)["category_ms"]["Copies"] = 10 + UNEVEN  # 2 ms may be chance
+    vars(after)["category_ms"]["Copies"] = 12 + UNEVEN
     assert texts(before, after)[1:] == [
         "More than their own noise changed: input +5.00 ms (+5.0 points); compile +1.01 ms "
         "(+1.0 points)."
@@ -128,6 +171,13 @@ def test_ops_that_overlap_change_by_more_than_the_step(more_ms, once_ms, is_over
     said = [text for text in texts(first, second) if text.startswith("Together the changed ops")]
     assert len(said) == is_overlap
     assert all(f"take {2 * more_ms:+}.0 ms, more than the step" in text for text in said)
+
+
+def test_an_op_that_appeared_is_the_cause_and_overlaps_with_nothing():
+    """It takes 20 ms of a step that is 20 ms longer."""
+    both = {"a": ("MatMul", steady(80))}
+    said = texts(side(steady(80), both), side(steady(100), both | {"b": ("Relu", steady(20))}))
+    assert said[-1] == "Ops that changed most: Relu b +20.0 ms (+25.0 points), appeared."
 
 
 def test_steps_with_those_that_are_left_out():
