@@ -12,7 +12,10 @@ _OF_HISTORIES = tuple(
     f"tests/insight/history/test_{name}.py" for name in ("answer", "change_points", "gate")
 )
 _OF_STEPS = (
-    *(f"tests/captures/events/test_{name}.py" for name in ("account", "cover", "step_times")),
+    *(
+        f"tests/captures/events/test_{name}.py"
+        for name in ("account", "cover", "runs", "step_times")
+    ),
     *(f"tests/captures/facts/test_{name}.py" for name in ("between_steps", "run_steps")),
 )
 _OF_RECORDERS = tuple(

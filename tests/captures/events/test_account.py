@@ -232,6 +232,22 @@ def test_events_around_a_step_are_not_between_steps():
     assert found.groups.of_event[found.is_between].tolist() == found.steps.groups[:2].tolist()
 
 
+def test_what_begins_in_a_step_and_ends_behind_it_begins_where_the_step_is_done():
+    """Nothing is between steps that ends with its step, or takes no time."""
+    events = [event("train", 20 * n * US, 10 * US, step_num=n, _r=1) for n in range(2)]
+    events += [event("a:MatMul", 20 * n * US, 5 * US) for n in range(2)]
+    code = [event("$a.py:1 over", 8 * US, 6 * US), event("$a.py:2 in", 9 * US, 1 * US),
+            event("$a.py:3 none", 16 * US, 0), event("$a.py:4 own", 17 * US, 2 * US)]  # fmt: skip
+    other = event("train", 40 * US, 10 * US, step_num=2, _r=1)
+    run = opened(xspace(host(line(*events), line(other, *code, id=2))))
+    timeline, found = run.hosts[0].timeline, periods_of(run.hosts[0])
+    between = np.flatnonzero(found.is_between)
+    assert [timeline.name(one) for one in between.tolist()] == ["$a.py:1 over", "$a.py:4 own"]
+    assert found.clipped(between, timeline.starts_ps[between]).tolist() == [
+        10 * US * 1000, 17 * US * 1000,
+    ]  # fmt: skip
+
+
 def test_ops_between_steps_are_work_on_whatever_thread():
     """Ops of a called evaluation count; independent ops of other threads do not."""
     of_jax = {"hlo_op": "dot", "run_id": 7, "device_ordinal": 0}

@@ -82,3 +82,10 @@ def test_what_is_inside_something_left_out_moves_to_the_next_one_around():
     rows = spans((0, 0, 100), (1, 10, 90, 0), (2, 20, 80, 1))
     kept = rows.only(np.array([True, False, True]))
     assert kept.parent.tolist() == [-1, 0]
+
+
+def test_the_next_one_around_is_not_the_one_before():
+    """The third one goes; the second one ends before it, so the fourth one is inside the first."""
+    rows = spans((0, 0, 100), (1, 5, 10, 0), (2, 20, 80, 0), (3, 30, 40, 2))
+    assert rows.only(np.array([True, True, False, True])).parent.tolist() == [-1, 0, 0]
+    assert rows.only(np.array([False, True, False, True])).parent.tolist() == [-1, -1]

@@ -69,6 +69,14 @@ def test_the_mean_and_the_deviation_of_steps():
     assert not any("left out" in note.message for note in answer.notes)
 
 
+def test_two_steps_deviate():
+    """9 and 11 ms: by the root of 2."""
+    answer = tfprof.whatif(steps(9_000, 11_000), faster={"MatMul": 2})
+    mean, deviation, *_ = answer.to_rows("step")
+    assert (mean["before_ms"], mean["after_ms"]) == pytest.approx((10, 5))
+    assert (deviation["before_ms"], deviation["after_ms"]) == pytest.approx((2**0.5, 0.5**0.5))
+
+
 def test_one_step_deviates_from_nothing():
     answer = tfprof.whatif(steps(9_000), faster={"MatMul": 3})
     assert [row["step"] for row in answer.to_rows("step")] == ["mean", "train 0"]
@@ -80,3 +88,24 @@ def test_steps_that_are_left_out_have_a_note():
     assert len(answer.to_rows("step")) == 2 + 5
     assert answer.to_rows("step")[0]["after_ms"] == pytest.approx(5)
     assert any(note.message.startswith("1 of 6 steps are left out") for note in answer.notes)
+
+
+def test_another_host_can_be_the_slowest_one_then():
+    """Steps of 10 ms of a product on one host, and of 8 ms of a sum on the other one."""
+
+    def worker(op, length):
+        made = []
+        for n in range(4):
+            made += [at("train", n * length, length, step_num=n, _r=1), at(op, n * length, length)]
+        return host(line(*made))
+
+    run = opened(*(xspace(worker(op, ms * 1000), hostname=op[0]) for op, ms in
+                   (("a:MatMul", 10), ("b:Sum", 8))))  # fmt: skip
+    for faster, after_ms in ((2, 8), (1.125, 80 / 9)):
+        mean = tfprof.whatif(run, faster={"MatMul": faster}).to_rows("step")[0]
+        assert (mean["before_ms"], mean["after_ms"]) == pytest.approx((10, after_ms))
+
+
+def test_the_title():
+    assert tfprof.whatif(captured(two_ops)).title == "The critical path of a step"
+    assert tfprof.whatif(captured(two_ops), free="Sum").title == "What if"

@@ -1,12 +1,15 @@
 """What becomes faster by a name, a type or a word, and how much earlier steps end, by hand."""
 
+import numpy as np
 import pytest
 
 import tfprof
 from tests.captures.tools.tpus import op as tpu_op
 from tests.captures.tools.tpus import tpu
 from tests.insight.whatif.hand_made import N_STEPS, at, captured, mean_after, step_after, two_ops
+from tests.insight.whatif.waits_of_runs import gives, of_threads, takes
 from tfprof.errors import UsageError
+from tfprof.insight.whatif.chosen import Work, factors_of
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
@@ -95,6 +98,53 @@ def test_a_stream_that_the_thread_waits_for():
     assert both == pytest.approx(3, rel=0.04)
 
 
+@pytest.mark.parametrize("name", ["ncclDevKernel_AllReduce_Sum_f32", "all-reduce.7"])
+def test_collectives_that_take_no_time(name):
+    """3 ms of a step in which the thread waits for the stream."""
+    details = {"kernel_details": "regs:32 shm:0 grid:1,1,1 block:32,1,1 occ_pct:50"}
+    made = []
+    for step in range(N_STEPS):
+        begin = 10_000 * step + 500
+        made += [
+            at(name, begin, 3000, correlation_id=2 * step + 1, **details),
+            at("sgemm", begin + 3000, 6000, correlation_id=2 * step + 2, **details),
+        ]
+    run = captured(launches, planes=[gpu(line(*made, id=14, name="Stream #14(Compute)"))])
+    assert mean_after(run, free="collectives") == pytest.approx(7, rel=0.02)
+    shares = {row["kind"]: row["share"] for row in tfprof.whatif(run).to_rows("path")}
+    assert shares["collectives"] == pytest.approx(0.3)
+    assert shares["device"] == pytest.approx(0.6)
+
+
+def test_collectives_on_the_threads_of_a_host():
+    """Their types tell it, whatever their names are."""
+
+    def thread(begin, step):
+        yield at("a/MatMul:MatMul", begin, 4000)
+        yield at("nccl/of_a:Sum", begin + 4000, 2000)
+        yield at("b/reduce:CollectiveReduceV2", begin + 6000, 4000)
+
+    assert mean_after(captured(thread), free="collectives") == pytest.approx(6)
+
+
+def test_work_that_an_op_gives_to_another_thread_has_its_factor():
+    """Thread 1 has no step: its op is the first event of all."""
+    threads = [
+        [at("x:MatMul", 10, 50), gives(7, 20), at("own", 30, 5)],
+        [*takes(7, 25, 60), at("inner", 30, 5)],
+        [at("train", 0, 100, step_num=0, _r=1)],
+    ]
+    work = Work(of_threads(*threads).hosts[0])
+    [found] = factors_of([work], {"MatMul": 2}, [])
+    timeline = work.timeline
+    slower = {timeline.name(n) for n in np.flatnonzero(found.parts == 0.5).tolist()}
+    assert slower == {
+        "x:MatMul", "own", "inner", "ThreadpoolListener::Record", "ThreadpoolListener::Region",
+        "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion",
+    }  # fmt: skip
+    assert set(found.deciding.tolist()) == {0, -1}
+
+
 def test_words_for_what_was_not_recorded():
     run = captured(launches, planes=[stream()])
     for word in ("collectives", "input"):
@@ -105,6 +155,9 @@ def test_words_for_what_was_not_recorded():
 def test_names_near_a_pattern_that_nothing_has():
     with pytest.raises(UsageError, match=r"'matmul'; near it are 'MatMul', 'layer/MatMul'"):
         tfprof.whatif(captured(two_ops), faster={"matmul": 2})
+    frames = captured(lambda begin, step: [at("$matmul.py:3 matmul", begin, 4000)])
+    with pytest.raises(UsageError, match=r"'matmul'\. A pattern is"):
+        tfprof.whatif(frames, faster={"matmul": 2})
     with pytest.raises(UsageError, match=r"'xyzzy'\. A pattern is a regular expression of the"):
         tfprof.whatif(captured(two_ops), free="xyzzy")
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfprof.insight.whatif.longest import Factors, replayed
-from tfprof.insight.whatif.marks import IDLE, marks_of
+from tfprof.insight.whatif.marks import IDLE, from_around, marks_of
 from tfprof.insight.whatif.waits import waits_of
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -70,6 +70,7 @@ def test_no_events_have_no_marks():
     empty = marks_from([])
     assert len(empty) == 0
     assert before(empty, 0, 5, strictly=True) == [0]
+    assert marks_from([(0, 1)], []).is_first.tolist() == [True, False]
 
 
 def test_waits_that_lead_back_in_time_are_left_out():
@@ -116,6 +117,29 @@ def test_the_later_of_two_reasons_decides():
     assert 7 not in path.tolist()
 
 
+def test_a_wait_that_began_before_a_time_is_not_shortened():
+    """The first thread goes on 10 after the second one, at 110, in an event of half the time."""
+    marks = marks_from([(0, 110)], [(10, 100)])
+    for from_ps, end in ((100, 105), (101, 110)):
+        assert replay(marks, (0.5, 1), [(3, 1)], from_ps).times_ps.tolist() == [0, end, 10, 100]
+
+
+def test_of_two_reasons_at_one_time_that_of_the_own_thread_counts():
+    marks = marks_from([(5, 50)], [(0, 50), (60, 70)])
+    path, before = replay(marks, (1, 1, 1), [(1, 4)]).path(5, 0)
+    assert (path.tolist(), before.tolist()) == ([5, 4, 3], [4, 3, 2])
+    path, before = replay(marks, (1, 0.9, 1), [(1, 4)]).path(5, 0)
+    assert (path.tolist(), before.tolist()) == ([5, 4, 1], [4, 1, 0])
+
+
+def test_a_path_ends_where_it_is_to_begin():
+    """The first thread begins at 5, or the path at 50."""
+    again = replay(marks_from([(5, 50)], [(0, 50), (60, 70)]), (1, 1, 1))
+    assert again.path(1, 0)[0].tolist() == [1]
+    assert again.path(5, 50)[0].tolist() == [5, 4, 3]
+    assert again.path(5, 70)[0].tolist() == []
+
+
 THREAD = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), min_size=1, max_size=8).map(
     lambda spans: sorted(((at, at + span) for at, span in spans), key=lambda one: (one[0], -one[1]))
 )
@@ -153,3 +177,19 @@ def test_later_events_are_later_by_as_much(thread, shift):
                            Factors(parts, np.arange(len(parts))), 0)
                   for marks in (marks_from(thread), marks_from(moved)))  # fmt: skip
     assert (other.times_ps - one.times_ps == shift).all()
+
+
+@SETTINGS
+@given(st.lists(st.tuples(st.integers(-1, 11), st.integers(-1, 2)), max_size=12))
+def test_a_value_is_that_of_the_nearest_around_with_one(rows):
+    """The parent of each is before it, or -1; values are from 0 on, or -1."""
+    parents = [min(parent, place - 1) for place, (parent, _) in enumerate(rows)]
+    values = [value for _, value in rows]
+    expected = []
+    for place in range(len(rows)):
+        at = place
+        while at >= 0 and values[at] < 0:
+            at = parents[at]
+        expected.append(values[at] if at >= 0 else -1)
+    found = from_around(np.array(parents, np.int32), np.array(values, np.int64))
+    assert found.tolist() == expected

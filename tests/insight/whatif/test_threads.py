@@ -74,6 +74,52 @@ def test_a_thread_that_may_be_waited_for_makes_the_answer_unknown():
     assert "cannot" not in tfprof.whatif(run, faster={"MatMul": 1.05}).verdict[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "in_steps", "is_known"),
+    [
+        ("worker", range(N_STEPS), False),
+        # It works in half of the steps, or in fewer: then most of them cannot wait for it.
+        ("worker", range(3), False),
+        ("worker", range(2), True),
+        # A frame of Python is around what the thread does, or waits for.
+        ("$train.py:7 work", range(N_STEPS), True),
+    ],
+)
+def test_threads_that_steps_may_wait_for(name, in_steps, is_known):
+    """The steps would take 2 ms without them."""
+
+    def busy(begin, step):
+        yield at("layer/MatMul:MatMul", begin, 10_000)
+
+    def thread(begin, step):
+        if step in in_steps:
+            yield at(name, begin + 300, 9000)
+
+    [claim] = tfprof.whatif(captured(busy, thread), faster={"MatMul": 5}).claims
+    assert (claim.value is not None) == is_known
+    if not is_known:
+        works = 9 * len(in_steps) / N_STEPS
+        assert claim.unknown == (
+            f"another thread spends {works:.2f} ms of each step in 'worker', more than the 2.00 ms "
+            "that the rest would take, and it was not recorded whether steps wait for it"
+        )
+
+
+def test_whether_steps_wait_for_a_thread_that_becomes_faster_can_be_uncertain():
+    """Two of six steps end soon after it. The rest would take 2.2 ms; it takes less."""
+
+    def thread(begin, step):
+        yield at("worker", begin + 150, 9750 if step < 2 else 1500)
+        yield at("other", begin + 2000, 100)
+
+    run = captured(starts_and_joins, thread)
+    assert tfprof.whatif(run, faster={"worker": 3}).claims[0].unknown == (
+        "it was not recorded whether steps wait for 'worker' of another thread: some go on when it "
+        "ends, others do not"
+    )
+    assert tfprof.whatif(run, faster={"other": 3}).claims[0].unknown == ""
+
+
 def test_a_thread_whose_end_changes_nothing_is_not_waited_for():
     """It ends in the middle of a wait, now early, now late, and the steps do not go on."""
 

@@ -97,7 +97,7 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     step = change(first.step_ms, second.step_ms, _STEP) if has_steps else None
     is_changed = step is not None and step.verdict in ("longer", "shorter")
     n_families = _TABLE_OF_CHANGED if is_changed else _TABLE
-    least_ms = 0.0 if step is None else LEAST_POINTS * (step.before or 0.0)
+    least_ms = least_of(step)
     categories = {}
     if step is not None and first.category_ms.keys() == second.category_ms.keys():
         sides = first.category_ms, second.category_ms
@@ -111,6 +111,11 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     found = mismatches(first, second, pairs)
     parts = () if step is None else tuple(_parts(first, second, ops, n_families, least_ms))
     return Difference(first, second, step, categories, tuple(ops), parts, tuple(found))
+
+
+def least_of(step: Change | None) -> float:
+    """Smaller changes are not reported, ms."""
+    return 0.0 if step is None else LEAST_POINTS * (step.before or 0.0)
 
 
 def _check_common(first: Side, second: Side, pairs: Sequence[Pair]) -> None:

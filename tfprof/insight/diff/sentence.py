@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.core.text.claims import Claim, Detail, scoped, unknown
 from tfprof.insight.diff.comparable import same_recording
-from tfprof.insight.diff.difference import LEAST_POINTS, Difference, OpChange
+from tfprof.insight.diff.difference import Difference, OpChange, least_of
 from tfprof.insight.diff.noise import Change
 from tfprof.insight.diff.parts import Part
 from tfprof.insight.diff.utilization import utilization_claims
@@ -50,7 +50,7 @@ def _claims(found: Difference) -> Iterator[Claim]:
     yield _on_step(step)
     yield from _left_out(found)
     yield from utilization_claims(found.first, found.second)
-    least = LEAST_POINTS * (step.before or 0.0)
+    least = least_of(step)
     if step.verdict == "within noise":
         sure = [
             _changed(name.lower(), one, step, "{subject} {value:+} ({step_points})")
@@ -136,7 +136,7 @@ def _left_out(found: Difference) -> Iterator[Claim]:
 def _parts(categories: dict[str, Change], step: Change) -> list[Claim]:
     """Categories of the step's time, the largest change first; the small ones together."""
     ranked = sorted(categories.items(), key=lambda item: -abs(item[1].difference))
-    least = LEAST_POINTS * (step.before or 0.0)
+    least = least_of(step)
     named = [item for item in ranked[:_NAMED] if abs(item[1].difference) >= least]
     words = "{step_points} {subject}"
     found = [_changed(name.lower(), one, step, words) for name, one in named]
@@ -145,7 +145,7 @@ def _parts(categories: dict[str, Change], step: Change) -> list[Claim]:
 
 def _rest(rest_ms: float, step: Change) -> list[Claim]:
     """The rest of a difference, unless it is small."""
-    if abs(rest_ms) < LEAST_POINTS * (step.before or 0.0):
+    if abs(rest_ms) < least_of(step):
         return []
     return [
         Claim("all else", "time_change", rest_ms, "ms",
@@ -155,7 +155,7 @@ def _rest(rest_ms: float, step: Change) -> list[Claim]:
 
 def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[Claim]:
     """The parts that add up to the step, each moment counted once."""
-    least = LEAST_POINTS * (step.before or 0.0)
+    least = least_of(step)
     named = [
         part for part in parts
         if abs(part.time.difference) >= least and part.time.verdict != "within noise"
@@ -172,7 +172,7 @@ def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[Claim]:
 
 
 def _on_ops(found: Difference, step: Change | None) -> Iterator[Claim]:
-    least = LEAST_POINTS * (step.before or 0.0) if step is not None else 0.0
+    least = least_of(step)
     named = [op for op in found.ops if abs(op.time.difference) > least]
     sure = [op for op in named if op.time.verdict in _SAID]
     if sure:

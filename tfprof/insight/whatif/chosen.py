@@ -13,14 +13,13 @@ from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.text.matching import compiled, matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
-from tfprof.insight.whatif.marks import marks_of
+from tfprof.insight.whatif.marks import from_around, marks_of
 from tfprof.insight.whatif.waits import Recorded, is_kept, is_synchronising
 
 KINDS = (
@@ -82,16 +81,15 @@ class Work:
             [
                 numbers.setdefault(op, len(numbers)) if op.type or is_input_op(name) else -1
                 for op, name in zip(timeline.ops, timeline.names, strict=True)
-            ]
-            or [-1],
+            ],
             np.int64,
         )
-        of_event = of_kind[timeline.kinds] if len(timeline) else np.zeros(0, np.int64)
+        of_event = of_kind[timeline.kinds]
         for stat in ("tf_op", "hlo_op"):
             found = timeline.stat(stat)
             found = found.only(found.is_text())
             ops = [parse_op_name(text) for text in found.texts]
-            ids = np.array([numbers.setdefault(op, len(numbers)) for op in ops] or [-1], np.int64)
+            ids = np.array([numbers.setdefault(op, len(numbers)) for op in ops], np.int64)
             unknown = of_event[found.events] < 0
             of_event[found.events[unknown]] = ids[found.values[unknown]]
         return of_event, list(numbers)
@@ -129,7 +127,7 @@ class Work:
         marks = self.recorded.marks
         so_far = np.concatenate([[0], np.cumsum(self.is_op)])
         first = np.arange(len(self.timeline)) + 1
-        return so_far[np.maximum(marks.inside, first)] > so_far[first]
+        return so_far[marks.inside] > so_far[first]
 
     def _input(self) -> BoolArray:
         """Events of tf.data pipelines, and the events that they cause on other threads."""
@@ -187,7 +185,7 @@ class Work:
                              len(names)) for op in ops
         ]  # fmt: skip
         by_op = np.array([*of_op, 0], np.int64)[of_event]
-        by_kind = np.array(of_kind or [0], np.int64)[self.timeline.kinds]
+        by_kind = np.array(of_kind, np.int64)[self.timeline.kinds]
         return np.where(of_event >= 0, by_op, by_kind), list(names)
 
 
@@ -249,7 +247,7 @@ def _deciding(work: Work, values: Int64Array) -> Int64Array:
     is_open = (values[targets] < 0) & work.timeline.on_host[targets]
     sources, targets = sources[is_open], targets[is_open]
     has_ops = work.holds_ops[targets]
-    found = _from_around(parents, given)
+    found = from_around(parents, given)
     while True:
         decided = found[sources]
         leads = (decided >= 0) & (found[targets] < 0) & ~(has_ops & work.is_op[decided])
@@ -257,18 +255,7 @@ def _deciding(work: Work, values: Int64Array) -> Int64Array:
             break
         # The last giver of several decides, as it is the nearest.
         given[targets[leads]] = decided[leads]
-        found = _from_around(parents, given)
-    return found
-
-
-def _from_around(parents: IntArray, values: Int64Array) -> Int64Array:
-    """The value of each event, or of the nearest around it that has one; -1 for none."""
-    found = values.copy()
-    around = np.where(found < 0, parents, -1).astype(np.int64)
-    while (open_ := np.flatnonzero(around >= 0)).size:
-        above = around[open_]
-        found[open_] = values[above]
-        around[open_] = np.where(values[above] < 0, parents[above], -1)
+        found = from_around(parents, given)
     return found
 
 

@@ -135,10 +135,10 @@ class _Bounds:
 
     def _mark(self, group: int, time_ps: int) -> int:
         """The mark of a step, or else its mark nearest to a time."""
-        times_ps = self._replay.marks.times_ps
-        root = self._root_of.get(group, -1)
-        if root >= 0 and times_ps[root] <= time_ps:
+        root = self._root_of.get(group)
+        if root is not None:
             return root
+        times_ps = self._replay.marks.times_ps
         low, high = np.searchsorted(self._groups, (group, group + 1)).tolist()
         own = self._at[self._by_group[low:high]] if high > low else self._at
         return int(own[int(np.argmin(np.abs(times_ps[own] - time_ps)))])

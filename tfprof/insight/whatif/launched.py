@@ -16,13 +16,15 @@ class Launched(NamedTuple):
 
     Attributes:
         events: All events of these runs, ascending.
+        of_events: The run of each of them.
         calls: The event that launched each run, shape (n,).
         first: The first event of each.
         last: The one that ends last.
-        devices: The device of each, -1 if unknown.
+        devices: The device of each.
     """
 
     events: Int64Array
+    of_events: Int64Array
     calls: Int64Array
     first: Int64Array
     last: Int64Array
@@ -39,17 +41,19 @@ def launched_runs(host: Host, place: Int64Array) -> Launched:
     forest = host.forest()
     timeline = forest.timeline
     runs = compiled_runs(timeline, forest.nesting, forest.links)
-    events = np.flatnonzero((runs.of_event >= 0) & (place >= 0))
-    of_run = runs.of_event[events]
-    is_known = (runs.calls[of_run] >= 0) & (place[runs.calls[of_run]] >= 0)
-    events, of_run = events[is_known], of_run[is_known]
-    numbers, row = np.unique(of_run, return_inverse=True)
-    row = row.reshape(-1)
-    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
-    begins, closes = np.lexsort((starts, row)), np.lexsort((ends, row))
-    bounds = np.searchsorted(row[begins], np.arange(len(numbers) + 1))
-    first, last = events[begins[bounds[:-1]]], events[closes[bounds[1:] - 1]]
-    devices = timeline.stat("device_ordinal").at(first, missing=-1)
+    # The call of each run among the replayed events; the last one is that of events without a run.
+    calls = np.append(np.where(runs.calls >= 0, place[runs.calls], -1), -1)
+    events = np.flatnonzero((calls[runs.of_event] >= 0) & (place >= 0))
+    numbers, of_run = np.unique(runs.of_event[events], return_inverse=True)
+    first, last = np.zeros((2, len(numbers)), np.int64)
+    # The first and the last one in time are written last, and stay.
+    backwards = np.argsort(timeline.starts_ps[events], kind="stable")[::-1]
+    first[of_run[backwards]] = events[backwards]
+    forwards = np.argsort(timeline.ends_of(events), kind="stable")
+    last[of_run[forwards]] = events[forwards]
     in_time = np.argsort(timeline.starts_ps[first], kind="stable")
-    calls, first, last = (place[column][in_time] for column in (runs.calls[numbers], first, last))
-    return Launched(place[events], calls, first, last, devices[in_time])
+    first, last = first[in_time], last[in_time]
+    return Launched(
+        place[events], np.argsort(in_time)[of_run], calls[numbers[in_time]], place[first],
+        place[last], timeline.stat("device_ordinal").at(first),
+    )  # fmt: skip

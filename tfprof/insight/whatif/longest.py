@@ -18,6 +18,8 @@ from tfprof.insight.diff.shared_time import Float64Array
 from tfprof.insight.whatif.marks import IDLE, Marks
 from tfprof.insight.whatif.waits import Waits
 
+_NEVER = int(np.iinfo(np.int64).min)
+
 
 @dataclass(frozen=True, eq=False)
 class Factors:
@@ -40,7 +42,7 @@ class Replay:
         marks: The marks.
         times_ps: The new time of each, shape (2 n,).
         joins: Marks that wait for others, ascending, shape (m,).
-        deciding: The mark that each of these follows, shape (m,); -1 without one.
+        deciding: The mark that each of these follows, shape (m,).
     """
 
     marks: Marks
@@ -60,17 +62,19 @@ class Replay:
         """
         marks, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         at = end
-        while at >= 0 and self.times_ps[at] > begin_ps:
+        while self.times_ps[at] > begin_ps:
             place = int(np.searchsorted(self.joins, at, side="right")) - 1
             begin = int(self.marks.first[self.marks.lines[at]])
-            join = int(self.joins[place]) if place >= 0 and self.joins[place] >= begin else begin
+            waits = place >= 0 and self.joins[place] >= begin
+            join = int(self.joins[place]) if waits else begin
             steps = np.arange(at, join, -1)
             marks.append(steps)
             before.append(steps - 1)
-            at = int(self.deciding[place]) if place >= 0 and join == self.joins[place] else -1
-            if at >= 0:
-                marks.append(np.array([join]))
-                before.append(np.array([at]))
+            if not waits:
+                break
+            at = int(self.deciding[place])
+            marks.append(np.array([join]))
+            before.append(np.array([at]))
         return np.concatenate(marks), np.concatenate(before)
 
 
@@ -85,19 +89,18 @@ def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Repl
     """
     is_first = marks.is_first
     spans = np.diff(marks.times_ps, prepend=0)
-    spans[is_first] = 0
     parts = np.append(factors.parts, 1.0)  # the last one is that of gaps
     decides = factors.deciding[marks.events]
     scale = parts[_between(marks, decides, np.arange(len(marks)) - 1, np.arange(len(marks)))]
-    scale[(spans < 0) | (marks.times_ps - np.maximum(spans, 0) < from_ps)] = 1.0
+    scale[(spans < 0) | (marks.times_ps - spans < from_ps)] = 1.0
     passed = np.cumsum(np.rint(spans * scale).astype(np.int64))
-    starts = marks.first[:-1][np.diff(marks.first) > 0]
-    counts = np.diff(marks.first)[np.diff(marks.first) > 0]
+    starts = np.flatnonzero(is_first)
+    counts = np.diff(starts, append=len(marks))
     passed += np.repeat(marks.times_ps[starts] - passed[starts], counts)
 
     joins, begins = np.unique(waits.later, return_index=True)
     latest_ps = np.maximum.reduceat(marks.times_ps[waits.earlier], begins) if len(joins) else joins
-    previous_ps = np.where(is_first[joins], np.iinfo(np.int64).min, marks.times_ps[joins - 1])
+    previous_ps = np.where(is_first[joins], _NEVER, marks.times_ps[joins - 1])
     last_ps = np.maximum(latest_ps, previous_ps)
     last = _latest(marks, waits, begins, joins - 1, previous_ps)
     # What is left after the last one; a wait that began before ``from_ps`` is not made shorter.
@@ -115,21 +118,20 @@ def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Repl
     previous = np.where(is_first[joins], 0, joins - 1)
     of_previous, of_earlier = last_join(previous), last_join(waits.earlier)
     shifts = [0] * (len(joins) + 1)
-    deciding = np.full(len(joins), -1, np.int64)
+    deciding = np.zeros(len(joins), np.int64)
     bounds = [*begins.tolist(), len(waits.later)]
     base, order = passed.tolist(), np.argsort(waits.order[joins], kind="stable").tolist()
     earlier, earlier_join = waits.earlier.tolist(), of_earlier.tolist()
     at, before, before_join = joins.tolist(), previous.tolist(), of_previous.tolist()
     alone, rests = is_first[joins].tolist(), rest_ps.tolist()
     for join in order:
-        found, who = None, -1
-        if not alone[join]:
-            found, who = base[before[join]] + shifts[before_join[join]], before[join]
+        who = before[join]
+        found = _NEVER if alone[join] else base[who] + shifts[before_join[join]]
         for row in range(bounds[join], bounds[join + 1]):
             time = base[earlier[row]] + shifts[earlier_join[row]]
-            if found is None or time > found:
+            if time > found:
                 found, who = time, earlier[row]
-        shifts[join] = (found or 0) + rests[join] - base[at[join]]
+        shifts[join] = found + rests[join] - base[at[join]]
         deciding[join] = who
     shift = np.array(shifts, np.int64)[last_join(np.arange(len(marks)))]
     return Replay(marks, passed + shift, joins, deciding)

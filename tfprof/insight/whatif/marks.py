@@ -109,8 +109,8 @@ def marks_of(
     nesting = nest(first, starts_ps, ends_ps)
     inside = nesting.ends.astype(np.int64)
     # Before an event begins, all events before it have begun, and all but those around it ended.
-    opened = np.zeros(n_events + 2, np.int64)
-    opened[1 : n_events + 1] += 1
+    opened = np.ones(n_events + 1, np.int64)
+    opened[0] = 0
     np.subtract.at(opened, inside, 1)
     depth = np.cumsum(opened)[:n_events]
     events = np.arange(n_events)
@@ -125,3 +125,14 @@ def marks_of(
     return Marks(
         begin_at, end_at, inside, times_ps, owners, lines, 2 * first, nesting.parents, ranks
     )
+
+
+def from_around(parents: IntArray, values: Int64Array) -> Int64Array:
+    """The value of each event, or of the nearest around it that has one; -1 for none."""
+    found = values.copy()
+    around = np.where(found < 0, parents, -1).astype(np.int64)
+    while (open_ := np.flatnonzero(around >= 0)).size:
+        above = around[open_]
+        found[open_] = values[above]
+        around[open_] = np.where(values[above] < 0, parents[above], -1)
+    return found

@@ -82,7 +82,8 @@ def _results(replay: HostReplay, after_ps: float) -> Iterator[str]:
     """Results that would now come after the step, if it is unknown whether steps await them."""
     recorded = replay.work.recorded
     runs, ends = recorded.last_runs
-    runs, ends = runs[runs >= 0], ends[runs >= 0]
+    is_run = runs >= 0
+    runs, ends = runs[is_run], ends[is_run]
     before_ps, now_ps = recorded.marks.times_ps, replay.replay.times_ps
     if len(recorded.results[0]) or (before_ps[runs] > before_ps[ends]).any():
         return

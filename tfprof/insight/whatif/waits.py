@@ -17,13 +17,12 @@ from tfprof.captures.events.steps.host_code import is_frame, is_of_runtime
 from tfprof.captures.events.timeline.names import (
     CONSUME,
     EXECUTOR,
-    INTERNAL_EVENTS,
     PRODUCE,
 )
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.insight.whatif.launched import Launched
-from tfprof.insight.whatif.marks import Marks
+from tfprof.insight.whatif.marks import Marks, from_around
 from tfprof.insight.whatif.regular import Pairs, Regular, regular_waits
 
 _MOST_HOPS = 8
@@ -98,8 +97,8 @@ class Recorded:
     @cached_property
     def waits(self) -> Waits:
         """The waits of the marks."""
-        regular = self.regular
-        return waits_of(self.marks, [*self._recorded, (regular.earlier, regular.later)])
+        recorded, regular = self._recorded, self.regular
+        return waits_of(self.marks, [recorded, (regular.earlier, regular.later)])
 
     @cached_property
     def most_waits(self) -> Waits:
@@ -108,23 +107,23 @@ class Recorded:
         return waits_of(self.marks, [(waits.earlier, waits.later), self._meetings()])
 
     @cached_property
-    def _recorded(self) -> list[Pairs]:
+    def _recorded(self) -> Pairs:
         """Waits that follow from recorded events."""
-        return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-                self._unlinked(), self._devices(), *self._launched(), self.results]  # fmt: skip
+        found = [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
+                 self._unlinked(), self._devices(), *self._launched(), self.results]  # fmt: skip
+        waits = waits_of(self.marks, found)
+        return waits.earlier, waits.later
 
     @cached_property
     def regular(self) -> Regular:
         """Waits that are inferred from their regularity."""
         timeline = self.timeline
         alone = self._alone & (self.groups < 0)
-        alone &= timeline.named(
-            lambda name: is_frame(name) or not (is_of_runtime(name) or name in INTERNAL_EVENTS)
-        )
+        alone &= timeline.named(lambda name: is_frame(name) or not is_of_runtime(name))
         alone &= timeline.kind_mask([not op.type for op in timeline.ops])
         return regular_waits(
             timeline, self.marks, self.roots, np.flatnonzero(alone), self.runs.events,
-            _joined(self._recorded),
+            self._recorded,
         )  # fmt: skip
 
     @cached_property
@@ -151,23 +150,27 @@ class Recorded:
     def _launched(self) -> list[Pairs]:
         """A run of a compiled program begins after its call, and after the run before.
 
-        A thread that awaits a result, perhaps of an earlier step, goes on when its run has ended.
+        Its other ops begin after its first one. A thread that awaits a result, perhaps of an
+        earlier step, goes on when its run has ended.
         """
         marks, runs = self.marks, self.runs
-        found = [self._after(runs.calls, runs.first)]
+        if not len(runs.calls):
+            return []
+        found = [
+            self._after(runs.calls, runs.first),
+            self._after(runs.first[runs.of_events], runs.events),
+        ]
         for device in np.unique(runs.devices).tolist():
             own = np.flatnonzero(runs.devices == device)
             found.append((marks.end_at[runs.last[own[:-1]]], marks.begin_at[runs.first[own[1:]]]))
-        ends_ps = marks.times_ps[marks.end_at[runs.last]]
-        by_end = np.argsort(ends_ps, kind="stable")
+        ends = marks.end_at[runs.last]
+        ends = ends[np.argsort(marks.times_ps[ends], kind="stable")]
         awaits = np.flatnonzero(self.timeline.named(is_synchronising) & self.timeline.on_host)
         begin_ps, done_ps = (marks.times_ps[at[awaits]] for at in (marks.begin_at, marks.end_at))
-        place = np.searchsorted(ends_ps[by_end], done_ps, side="right") - 1
-        run = by_end[np.maximum(place, 0)] if len(by_end) else place
-        is_due = place >= 0
-        if len(by_end):
-            is_due &= 2 * (ends_ps[run] - begin_ps) >= done_ps - begin_ps
-        found.append((marks.end_at[runs.last[run[is_due]]], marks.end_at[awaits[is_due]]))
+        place = np.searchsorted(marks.times_ps[ends], done_ps, side="right") - 1
+        before = ends[place]
+        is_due = 2 * (marks.times_ps[before] - begin_ps) >= done_ps - begin_ps
+        found.append((before[is_due], marks.end_at[awaits[is_due]]))
         return found
 
     @cached_property
@@ -192,7 +195,8 @@ class Recorded:
         last, closes = self.last_runs
         for late in range(_LATEST + 1):
             runs, ends = last[: len(last) - late], closes[late:]
-            runs, ends = runs[runs >= 0], ends[runs >= 0]
+            is_run = runs >= 0
+            runs, ends = runs[is_run], ends[is_run]
             rest_ps = self.marks.times_ps[ends] - self.marks.times_ps[runs]
             if len(runs) < _FEWEST or (rest_ps < 0).any():
                 continue
@@ -213,14 +217,13 @@ class Recorded:
         makes = _lines_with(self.timeline, PRODUCE)
         led = np.full(len(self.timeline), -1, np.int64)
         led[self.targets] = np.arange(len(self.targets))
-        leads = _from_around(marks, led)
+        leads = from_around(marks.parents, led)
         found: list[Pairs] = []
         for _ in range(_MOST_HOPS):
             for ends in (marks.end_at[targets], marks.begin_at[targets]):
                 lines = self._of_lines(sources)
                 later = marks.before(lines, marks.times_ps[ends], strictly=True)
                 is_there = (later < marks.first[lines + 1]) & (later > marks.first[lines])
-                is_there &= lines != marks.lines[ends]
                 rows = np.flatnonzero(is_there)
                 who, at, giver = ends[rows], later[rows], sources[rows]
                 owner = marks.owners[at]
@@ -261,7 +264,7 @@ class Recorded:
             at = marks.begin_at[begun]
             last = np.searchsorted(ends_ps, marks.times_ps[at], side="right") - 1
             was_idle = (last >= 0) & (marks.owners[at] < 0)
-            was_idle &= ends_ps[np.maximum(last, 0)] > marks.times_ps[at - 1]
+            was_idle &= ends_ps[last] > marks.times_ps[at - 1]
             room.append((marks.end_at[own[last[was_idle]]], at[was_idle]))
         return [self._after(makers, taken), _joined(room)]
 
@@ -296,7 +299,7 @@ class Recorded:
         for line in np.unique(lines).tolist():
             own = np.flatnonzero(lines == line)
             runs = np.searchsorted(starts_ps[own], ends_ps, side="right") - 1
-            beside = own[np.maximum(runs, 0)]
+            beside = own[runs]
             goes_on = (runs >= 0) & (functions[beside] == functions) & (ends_ps[beside] > ends_ps)
             ended = np.flatnonzero(goes_on & (lines != line))
             at = marks.before(np.full(len(ended), line), ends_ps[ended], strictly=False)
@@ -312,7 +315,9 @@ class Recorded:
 
     def _unlinked(self) -> Pairs:
         """A pool's work for a step follows the step's thread, if its origin was not recorded."""
-        events = np.flatnonzero(self._alone & (self.groups >= 0))
+        is_unknown = self._alone & (self.groups >= 0)
+        is_unknown[self.runs.events] = False
+        events = np.flatnonzero(is_unknown)
         root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
         root_of[self.groups[self.roots]] = self.roots
         roots = root_of[self.groups[events]]
@@ -377,15 +382,6 @@ def is_kept(timeline: Timeline) -> BoolArray:
     """Which events are replayed: those of threads and streams in sequence, shape (n,)."""
     kept = timeline.of_lines(lambda line: not line.is_derived and (line.is_host or line.is_device))
     return kept & ~timeline.is_asynchronous
-
-
-def _from_around(marks: Marks, values: Int64Array) -> Int64Array:
-    """The value of each event, or the nearest one around it that has one, -1 for none."""
-    found, parents = values.tolist(), marks.parents.tolist()
-    for event, around in enumerate(parents):
-        if found[event] < 0 and around >= 0:
-            found[event] = found[around]
-    return np.array(found, np.int64)
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:

@@ -121,7 +121,7 @@ def lost_after(names: Sequence[str], starts_ps: Int64Array) -> BoolArray:
     numbers = np.array(
         [int(text) if text.isdecimal() and len(text) < 19 else -1 for _, _, text in parts], np.int64
     )
-    follows = (kinds[1:] == kinds[:-1]) & (numbers[1:] >= 0) & (numbers[:-1] >= 0)
+    follows = (kinds[1:] == kinds[:-1]) & (numbers[:-1] >= 0)
     jumps = np.where(follows, np.diff(numbers), 0)
     for kind in np.unique(kinds[:-1][jumps > 0]).tolist():
         rows = np.flatnonzero((jumps > 0) & (kinds[:-1] == kind))
