@@ -127,11 +127,11 @@ def _joined(data: memoryview, starts: Int64Array, stops: Int64Array) -> bytes | 
 
 def _scanned(plan: Plan, data: bytes | memoryview) -> list[Columns] | None:
     """The columns, or None for broken bytes."""
-    from google.protobuf.message import DecodeError
+    from tfprof.core.wire.refusals import REFUSALS
 
     try:
         return scan(plan, data)
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         return None
 
 

@@ -74,7 +74,7 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     Raises:
         MalformedProfileError: The data is over 2 GiB - 1, truncated or no such message.
     """
-    from google.protobuf.message import DecodeError
+    from tfprof.core.wire.refusals import REFUSALS
 
     name = message_class.DESCRIPTOR.name
     size = len(data) if isinstance(data, (bytes, bytearray)) else data.nbytes
@@ -86,8 +86,7 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     content = data if isinstance(data, bytes) else bytes(data)
     try:
         return message_class.FromString(content)
-    except (DecodeError, RuntimeWarning, UnicodeDecodeError) as error:
-        # A RuntimeWarning is how some protobuf releases report a stray end-group tag.
+    except REFUSALS as error:
         raise MalformedProfileError(_explain(message_class, content, source, error)) from error
 
 
@@ -232,13 +231,14 @@ def _payload_problem(child: FieldDescriptor, payload: memoryview) -> str:
         except UnicodeDecodeError:
             return "holds text that is not UTF-8"
     if child.type == MESSAGE:
-        from google.protobuf.message import DecodeError
         from google.protobuf.message_factory import GetMessageClass
+
+        from tfprof.core.wire.refusals import REFUSALS
 
         assert child.message_type is not None
         try:
             GetMessageClass(child.message_type).FromString(bytes(payload))
-        except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+        except REFUSALS:
             return f"does not hold {with_article(child.message_type.name)} message"
     if child.type in _PACKED_TYPES and is_repeated(child):
         return _packed_problem(child.type, payload)

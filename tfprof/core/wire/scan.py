@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 from tfprof.core.wire.compiled import is_native
 from tfprof.core.wire.parsing import MAX_MESSAGE_BYTES, BytesLike, parse
 from tfprof.core.wire.plan import Plan
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scanned import Columns, Data, Texts
 from tfprof.errors import MalformedProfileError
 
@@ -92,7 +93,7 @@ def scan_or_explain(
     """
     try:
         return scan(plan, data if isinstance(data, bytes) else memoryview(data).cast("B"))
-    except (DecodeError, RuntimeWarning) as error:
+    except REFUSALS as error:
         parse(message_class, data, source=source)
         name = message_class.DESCRIPTOR.name
         raise MalformedProfileError(

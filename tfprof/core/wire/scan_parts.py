@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.wire.compiled import is_native
 from tfprof.core.wire.plan import Entries, Plan, WantedRows
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scan import Columns, Data, scan
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def is_valid_in_parts(outline: Plan, message_class: type[Message], data: bytes) 
         return False
     try:
         elements = scan(outline, data)[1].text("value")
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         return False
     if elements.data is not data:  # unusual
         return False
@@ -136,7 +136,7 @@ def is_valid_in_parts(outline: Plan, message_class: type[Message], data: bytes) 
     try:
         for start, end in pairwise([0, *cuts, len(data)]):
             message_class.FromString(data[start:end])
-    except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+    except REFUSALS:
         return False
     return True
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK, Frame, StackTable
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.parsing import parse
 from tfprof.core.wire.plan import Entries, Plan, number, optional, rows, text
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scan import Columns, scan_or_explain
 from tfprof.core.wire.text_index import TextIndex, strings
 from tfprof.files.open import open_bytes
@@ -100,7 +100,7 @@ def read_op_log(source: Source, strings: dict[int, str] | None = None) -> OpLogC
         fresh = {key: value.decode() for key, value in zip(keys, values, strict=True)}
         texts |= fresh | texts  # of a repeated key, the last counts
         return _read(entries, types, texts)
-    except (UnicodeDecodeError, DecodeError, RuntimeWarning):
+    except REFUSALS:
         parse(pb.OpLogProto, data, source=label)  # says where
         raise
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.remarks import Notice, Notices
 from tfprof.core.columns.strings import StringTable
 from tfprof.core.wire.lockstep import IrregularError
 from tfprof.core.wire.plan import Entries, Plan, number, rows, text
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scan import Columns, Texts, reordered, scan
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError
@@ -98,7 +98,7 @@ def parsed(message_class: type[MessageT], payload: bytes) -> MessageT:
     """
     try:
         return message_class.FromString(payload)
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         raise IrregularError from None
 
 
@@ -245,7 +245,7 @@ def scan_profile(data: Data) -> tuple[Tables, Texts]:
     try:
         tables = scan(plan, data)
         _, entries, values = scan(_node_plan(), data)
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         raise IrregularError from None
     nodes = single(values, len(entries))
     place = plan.table("nodes")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK
 from tfprof.core.columns.shapes import Shape, display_dims
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.lockstep import IrregularError
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.graphs.read.attr_values import decode_shape, plain_attr
 from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
@@ -267,7 +267,7 @@ class OpReader:
         numbers, distinct = number_texts(traces.text("value"))
         try:
             decoded = [reader.stack(payload) for payload in distinct]
-        except (DecodeError, RuntimeWarning):
+        except REFUSALS:
             raise IrregularError from None
         stacks[owner] = np.array([stack for stack, _ in decoded], np.int64)[numbers]
         unknown = [string_id for _, string_id in decoded]

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.columns.columns import BoolArray, Int64Array, taken_rows
 from tfprof.core.columns.remarks import Notices
@@ -20,6 +19,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.core.wire.lockstep import PADDING, IrregularError
 from tfprof.core.wire.parsing import parse
 from tfprof.core.wire.plan import Plan, number, rows
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scan import Columns, Texts, scan
 from tfprof.core.wire.walk import WireError, walk
 from tfprof.errors import MalformedProfileError
@@ -110,7 +110,7 @@ def read_details(profile: Profile, tables: Tables, row_of_id: NumberMap, damage:
     try:
         texts = [text.decode() for text in tables["detail_strings"].text("value")]
         saved_steps = [scan(_detail_plan(), data) for data in tables["step_details"].text("value")]
-    except (DecodeError, RuntimeWarning, UnicodeDecodeError):
+    except REFUSALS:
         _report(damage, "its single executions are unreadable (fields 1001 and 1002)")
         return
     ids = np.array([profile.steps.strings.intern(text) for text in texts], np.int64)
@@ -129,7 +129,7 @@ def note_lost_details(profile: Profile, data: Data) -> None:
     """Add a notice if a message has single executions, but was read without them."""
     try:
         steps = len(pb.ProfileProtoOwn.FromString(bytes(data)).step_details)
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         steps = 1
     profile.notices.add(_CODE, _LOSS, steps)
 
@@ -321,6 +321,6 @@ def _readable_part(data: Data, notices: Notices) -> bytes:
 def _is_readable(piece: Data) -> bool:
     try:
         pb.ProfileProto.FromString(bytes(piece))
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         return False
     return True

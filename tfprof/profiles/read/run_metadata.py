@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.compact import CompactColumn
@@ -22,6 +21,7 @@ from tfprof.core.columns.shapes import OutputShapes, Shape
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.parsing import parse
 from tfprof.core.wire.plan import Entries, Plan, number, present, rows, text
+from tfprof.core.wire.refusals import REFUSALS
 from tfprof.core.wire.scan import Columns, Texts, scan_or_explain
 from tfprof.core.wire.scan_parts import SplitPlan, scan_in_parts, split
 from tfprof.core.wire.text_index import TextIndex
@@ -237,7 +237,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
         n_stats = np.bincount(stats.parent, minlength=len(devices)).tolist()
         device_names = [name.decode() for name in devices.text("device")]
         allocators, allocator_names = _read_allocators(memory, records.parent)
-    except (UnicodeDecodeError, DecodeError, RuntimeWarning):
+    except REFUSALS:
         parse(pb.RunMetadata, data, source=label)  # says where
         raise
     return RunColumns(
@@ -270,7 +270,7 @@ def _believable(data: bytes | memoryview, names: KnownNames) -> list[Columns]:
     try:
         n_threads = number_of_threads(None) if len(data) > SMALL else 1
         tables = scan_in_parts(_split_plan(), data, n_threads)
-    except (DecodeError, RuntimeWarning):
+    except REFUSALS:
         return []
     stats = tables[_STATS]
     some = stats.text("node_name")
