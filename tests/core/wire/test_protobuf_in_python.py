@@ -1,4 +1,4 @@
-"""Where protobuf is Python alone, as on machines without a wheel of it, damage is reported alike."""
+"""Where protobuf is Python alone, as on machines without a wheel of it, damage is reported, too."""
 
 import os
 import subprocess
