@@ -53,6 +53,9 @@ def main() -> int:
         campaign.run()
     except KeyboardInterrupt:
         print("interrupted; what was executed counts", file=sys.stderr)
+    except Exception:  # of the campaign itself
+        campaign.end()
+        raise
     return campaign.end()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -56,7 +57,9 @@ def _changed(chance: random.Random, content: Any) -> Any:
     elif isinstance(owner, list):
         _reordered(chance, owner, key)
     elif isinstance(owner[key], (int, float)):
-        owner[key] = -owner[key] if kind == 7 else owner[key] * chance.choice((10, 1e9, 1e-9))
+        factor = -1 if kind == 7 else chance.choice((10, 1e9, 1e-9))
+        with suppress(OverflowError):  # a number of hundreds of digits
+            owner[key] *= factor
     return content
 
 

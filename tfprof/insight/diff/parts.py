@@ -87,9 +87,7 @@ def parts_of(
     nothing = [np.zeros(length) for length in lengths]
     before = [first.ops.get(op.before, nothing[0]) for op in ops]
     after = [second.ops.get(op.after, nothing[1]) for op in ops]
-    moved = np.array(
-        [float(b.mean() - a.mean()) for a, b in zip(before, after, strict=True)] or [0.0]
-    )
+    moved = np.array([_mean(b) - _mean(a) for a, b in zip(before, after, strict=True)] or [0.0])
     found: list[tuple[str, str, int, Float64Array, Float64Array]] = []
     n_before = Counter(_kind_of(op) for op in ops if op.before)
     n_after = Counter(_kind_of(op) for op in ops if op.after)
@@ -107,6 +105,11 @@ def parts_of(
         for name, cause, n_ops, a, b in found
     ]
     return sorted(parts, key=lambda part: (-abs(part.time.difference), part.name))
+
+
+def _mean(values: Float64Array) -> float:
+    """The mean over steps; 0 of a run without any."""
+    return float(values.mean()) if len(values) else 0.0
 
 
 def _kind_of(op: Op) -> str:
