@@ -33,6 +33,12 @@ for _ in range(12):
 """
 
 
+_WITH_OTHERS = frozenset((
+    "capture", "record", "agent", "monitor", "run", "ui", "mcp", "processes", "dask", "query",
+    "history",
+))  # fmt: skip
+
+
 class Command(NamedTuple):
     """A command, and what it may leave behind."""
 
@@ -54,6 +60,11 @@ class Command(NamedTuple):
     """Called when it is ready, with what it has printed."""
     ends: tuple[int, ...] = (0,)
     """Exit codes where nothing is wrong."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it reads and writes files alone, without other processes, threads and sockets."""
+        return self.name not in _WITH_OTHERS
 
 
 def _visit(printed: str) -> None:

@@ -29,6 +29,8 @@ class Fault(NamedTuple):
     """Whether Python's own beginning is part of it."""
     is_deaf: bool = False
     """Whether messages are lost."""
+    is_of_one: bool = False
+    """Whether only commands meet it that are alone: it hits pipes and sockets, too."""
     has_no_stdin: bool = False
     """Whether nothing comes from stdin."""
 
@@ -160,7 +162,7 @@ def _link(target: str) -> Change:
 
 
 _WRITES = "write,pwrite64,writev,ftruncate,fallocate"
-_CALLS = f"{_WRITES},fsync,rename,renameat,mkdir,unlink,rmdir"
+_CALLS = f"{_WRITES},fsync,rename,renameat,mkdir"
 _NO_UTF8 = _variables(LANG="C", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
 _UNPRIVILEGED = _all(_given_away, _first("give_up_root"))
 
@@ -176,13 +178,13 @@ FAULTS = (
     Fault("disk unmounted halfway", _disk("work"), "{half}:sh:umount -l {work}", "mount"),
     Fault("folder removed halfway", at="{half}:sh:rm -rf {work}"),
     Fault("EIO at all calls", _refused(_CALLS, "EIO", "1+"), needs="strace", is_fresh=True,
-          is_deaf=True),
+          is_deaf=True, is_of_one=True),
     Fault("EIO from the tenth call", _refused(_CALLS, "EIO", "10+"), needs="strace", is_fresh=True,
-          is_deaf=True),
+          is_deaf=True, is_of_one=True),
     Fault("ESTALE from the fifth", _refused(_CALLS, "ESTALE", "5+"), needs="strace", is_fresh=True,
-          is_deaf=True),
+          is_deaf=True, is_of_one=True),
     Fault("ENOSPC at the second write", _refused(_WRITES, "ENOSPC", "2+"), needs="strace",
-          is_fresh=True, is_deaf=True),
+          is_fresh=True, is_deaf=True, is_of_one=True),
     Fault("inputs cut halfway", at="{half}:sh:truncate -s 100 {inputs}/*.*"),
     Fault("inputs removed halfway", at="{half}:sh:rm -rf {inputs}/*"),
     Fault("inputs grow halfway", at="{half}:sh:for f in {inputs}/*.*; do echo >> $f; done"),

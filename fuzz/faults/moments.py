@@ -88,6 +88,8 @@ def hit(
     """Run a command once under each fault."""
     with closing(Nursery(like.modules, environment(place.folder, place.folder))) as nursery:
         for fault in faults:
+            if fault.is_of_one and not command.is_alone:
+                continue
             half = max(1, like.n_operations // 2)
             its = None if fault.is_fresh else nursery
             yield under(fault, command, place, its, like.done.files, half)

@@ -9,12 +9,14 @@ one cause. A file that also kills this worker is reported as unreadable.
 from __future__ import annotations
 
 import os
+import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 from tfprof.captures.hosts.dask_tasks import NOT_HERE
@@ -36,6 +38,9 @@ _DEATHS = 0
 their own number."""
 
 _LOOK_SECONDS = 5.0
+
+_REMOVALS, _REMOVAL_SECONDS = 20, 0.1
+"""How often the folder of a cluster is removed, and how long to wait in between."""
 
 
 class DaskEngine:
@@ -110,7 +115,7 @@ class DaskEngine:
         with ExitStack() as stack:
             place = self.address
             if place is None:
-                folder = stack.enter_context(TemporaryDirectory(prefix="tfprof-dask-"))
+                folder = stack.enter_context(_scratch())
                 place = stack.enter_context(self._local_cluster(folder))
             elif place.startswith("tls://") and self._dask.Security().tls_ca_file is None:
                 raise InputError(
@@ -179,6 +184,20 @@ class DaskEngine:
                 scheduler_kwargs={"allowed_failures": _DEATHS, "dashboard": False},
                 preload=["tfprof.captures.hosts.dask_tasks"],
             )
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    """A folder for a cluster of its own, whose processes may still write when it is removed."""
+    folder = Path(mkdtemp(prefix="tfprof-dask-"))
+    try:
+        yield str(folder)
+    finally:
+        for _ in range(_REMOVALS):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(_REMOVAL_SECONDS)
 
 
 def client_of(place: Any, timeout_seconds: float) -> Any:
