@@ -1,6 +1,7 @@
 """Questions that try to take more than they may: each ends within its limits, with our error."""
 
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -132,6 +133,20 @@ def test_nothing_stays_when_a_database_is_closed(run):
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     assert process.returncode is not None
+
+
+def test_a_process_that_is_taken_again_leaves_no_timer():
+    """A server that answers many questions a second would have thousands of threads."""
+
+    def timers():
+        return [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+
+    for _ in range(4):
+        one = Connection(SMALL)
+        for timer in timers():
+            timer.join(10)
+        assert timers() == []
+        one.close()
 
 
 def test_the_process_needs_no_working_folder(tmp_path, monkeypatch):

@@ -287,24 +287,27 @@ class _Spare:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: tuple[int, _Process] | None = None
+        self._waiting: tuple[int, _Process, threading.Timer] | None = None
 
     def take(self) -> _Process:
         """The idle process, or a new one."""
         with self._lock:
             waiting, self._waiting = self._waiting, None
-        if waiting is not None and waiting[0] == os.getpid() and not waiting[1].has_ended:
-            return waiting[1]
+        if waiting is not None:
+            owner, process, timer = waiting
+            timer.cancel()
+            if owner == os.getpid() and not process.has_ended:
+                return process
         return _Process()
 
     def keep(self, process: _Process) -> None:
         """Keep a process, unless there is an idle one."""
         with self._lock:
             if self._waiting is None and not process.has_ended:
-                self._waiting = os.getpid(), process
                 timer = threading.Timer(_IDLE_SECONDS, self._drop, [process])
                 timer.daemon = True
                 timer.start()
+                self._waiting = os.getpid(), process, timer
                 return
         process.end()
 
