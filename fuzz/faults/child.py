@@ -68,7 +68,7 @@ def take_terminal(columns: int, lines: int, has_gone: bool) -> None:
     if not has_gone and not os.fork():
         os.close(follower)
         with suppress(OSError):  # the other side has closed it
-            os.write(leader, b"\x04")  # Ctrl-D: whoever reads what a user types ends
+            os.write(leader, b"\x04")  # Ctrl-D: the end of what a user types
             while text := os.read(leader, 4096):
                 os.write(1, text)
         os._exit(0)

@@ -21,7 +21,7 @@ def message_of_text(message_class: type[MessageT], text: str) -> MessageT:
         text: The text.
 
     Raises:
-        google.protobuf.text_format.ParseError: It is no such text.
+        google.protobuf.text_format.ParseError: It is another text.
         ValueError: It holds a number out of range.
         DeprecationWarning: Where warnings are errors: it holds an invalid escape.
         RecursionError: It is nested too deeply.
