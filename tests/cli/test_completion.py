@@ -289,7 +289,8 @@ def test_the_command_prints_or_writes_the_script(call, tmp_path):
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_click_prints_the_script_too(shell, process):
-    assert process(_TFPROF_COMPLETE=f"{shell}_source").stdout == script_of(shell)
+    printed = process(_TFPROF_COMPLETE=f"{shell}_source").stdout
+    assert printed.rstrip("\n") == script_of(shell).rstrip("\n")  # click 8.1 adds a line
 
 
 def test_the_help_says_where_scripts_go(call):

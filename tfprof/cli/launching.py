@@ -7,6 +7,7 @@ import glob
 import io
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -142,23 +143,23 @@ class Launched:
     @contextmanager
     def _journal(self) -> Iterator[tuple[str, BinaryIO]]:
         """A file in which processes report, and its name; nothing, if there can be none."""
-        try:
-            number, path = tempfile.mkstemp(prefix="tfprof-run-", suffix=".jsonl")
-            if ";" in path:  # which separates it from what else processes get
-                os.close(number)
-                Path(path).unlink()
-                raise OSError(0, f"{path}: its name has a semicolon")
-        except OSError as error:
-            self.has_journal = False
-            note(f"no temporary file for messages of the program's processes, which go to their "
-                 f"loggers: {error.strerror}; name another folder with TMPDIR")  # fmt: skip
-            yield "", io.BytesIO()
-            return
-        try:
-            with os.fdopen(number, "rb") as stream:
-                yield path, stream
-        finally:
-            Path(path).unlink(missing_ok=True)
+        # Its name is known before it is there, so that a signal leaves nothing.
+        name = f"tfprof-run-{secrets.token_hex(8)}.jsonl"
+        with contextlib.ExitStack() as closing:
+            try:
+                path = Path(tempfile.gettempdir(), name).absolute()
+                if ";" in str(path):  # which separates it from what else processes get
+                    raise OSError(0, f"{path}: its name has a semicolon")
+                closing.callback(path.unlink, missing_ok=True)
+                opened = open(path, "xb+", opener=_for_its_owner)  # noqa: SIM115
+                stream = closing.enter_context(opened)
+            except OSError as error:
+                self.has_journal = False
+                note(f"no temporary file for messages of the program's processes, which go to "
+                     f"their loggers: {error.strerror}; name another folder with TMPDIR")  # fmt: skip
+                yield "", io.BytesIO()
+                return
+            yield str(path), stream
 
     @contextmanager
     def _keys(self) -> Iterator[bool]:
@@ -226,6 +227,10 @@ class Launched:
             self._said.add(event["text"])
             where = f"process {event['pid']}" if event["rank"] is None else f"rank {event['rank']}"
             note(harmless(f"{where}: {event['text']}"))
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _tell_outer() -> None:

@@ -148,7 +148,8 @@ def file_options(
         CommandOption(
             ["-o", "--outfile"], type=OutputPath(), metavar="FILE", section=SECTION,
             required=required, help=about, callback=checked,
-            is_eager=True,  # --format needs its value
+            # --format needs its value. Of click 8.1, --help would come after a required one.
+            is_eager=not required,
         ),
         CommandOption(
             ["--force"], is_flag=True, section=SECTION, help="Overwrite the file if it exists.",

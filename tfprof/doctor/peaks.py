@@ -135,6 +135,9 @@ def _shortest(work: Callable[[], object], seconds: float) -> float:
 
 
 def _library() -> str:
-    config: Any = np.show_config(mode="dicts") or {}
+    try:
+        config: Any = np.show_config(mode="dicts") or {}
+    except TypeError:  # of NumPy before 1.25, which only prints it
+        config = {}
     blas = config.get("Build Dependencies", {}).get("blas", {})
     return f"NumPy {np.__version__} ({blas.get('name', 'unknown BLAS')})"
