@@ -155,8 +155,10 @@ class Launched:
                 stream = closing.enter_context(opened)
             except OSError as error:
                 self.has_journal = False
-                note(f"no temporary file for messages of the program's processes, which go to "
-                     f"their loggers: {error.strerror}; name another folder with TMPDIR")  # fmt: skip
+                note(
+                    "no temporary file for messages of the program's processes, which go to their "
+                    f"loggers: {error.strerror}; name another folder with TMPDIR"
+                )
                 yield "", io.BytesIO()
                 return
             yield str(path), stream
