@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from tests.captures.parts.recorded_files import WANTED
 from tests.captures.tools.recorded import TUTORIALS
 from tfprof import tools
 from tfprof.captures.hosts import dask_engine
@@ -216,3 +217,13 @@ def test_engines_by_name(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'tfprof\[dask\]'"):
         engine_named("dask", files)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps working folders")
+def test_a_cluster_that_cannot_start_is_reported(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InputError, match="no Dask cluster can be started"):
+        list(DaskEngine(n_workers=1).parts([HostFile(0, "a.xplane.pb", 1)], WANTED))

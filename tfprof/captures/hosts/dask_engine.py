@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -116,7 +116,13 @@ class DaskEngine:
             place = self.address
             if place is None:
                 folder = stack.enter_context(_scratch())
-                place = stack.enter_context(self._local_cluster(folder))
+                try:
+                    place = stack.enter_context(self._local_cluster(folder))
+                except (OSError, RuntimeError) as error:
+                    raise InputError(
+                        f"no Dask cluster can be started on this machine: {_cause_of(error)}. With "
+                        "--engine process, this one reads hosts, one after the other"
+                    ) from error
             elif place.startswith("tls://") and self._dask.Security().tls_ca_file is None:
                 raise InputError(
                     f"{place}: is reached with certificates, and Dask's configuration names none: "
@@ -167,7 +173,8 @@ class DaskEngine:
         }
         settings["temporary-directory"] = folder  # of the nannies, too
         with import_module("dask").config.set(settings):
-            return self._dask.LocalCluster(
+            return _made(
+                self._dask.LocalCluster,
                 n_workers=self.n_workers,
                 threads_per_worker=1,
                 processes=True,
@@ -203,9 +210,6 @@ def _scratch() -> Iterator[str]:
 def client_of(place: Any, timeout_seconds: float) -> Any:
     """A client of a scheduler, or an error without the parts of one.
 
-    The constructor of Dask's client leaves its thread behind if it fails. Such a client is closed
-    when it is collected, which hangs if that happens while another one starts or stops.
-
     Args:
         place: The address of the scheduler, or a cluster.
         timeout_seconds: How long to wait for the scheduler.
@@ -214,14 +218,32 @@ def client_of(place: Any, timeout_seconds: float) -> Any:
         OSError, ValueError, TypeError, RuntimeError: It cannot be reached.
     """
     kind = _load_distributed().Client
-    client = kind.__new__(kind)
+    return _made(kind, place, set_as_default=False, timeout=timeout_seconds)
+
+
+def _cause_of(error: BaseException) -> BaseException:
+    """The first of the errors that led to it."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return error
+
+
+def _made(kind: type, *arguments: Any, **options: Any) -> Any:
+    """A client or a cluster of Dask, or an error without the parts of one.
+
+    Their constructors leave a thread behind if they fail. Such a client is closed when it is
+    collected, which hangs if that happens while another one starts or stops; such a cluster goes on
+    to write into its folder.
+    """
+    made: Any = object.__new__(kind)
     try:
-        client.__init__(place, set_as_default=False, timeout=timeout_seconds)
+        made.__init__(*arguments, **options)
     except BaseException:
-        client.close()
-        client._loop_runner.stop()
+        with suppress(Exception):  # of what it has not got
+            made.close()
+        made._loop_runner.stop()
         raise
-    return client
+    return made
 
 
 def _keeper_of_workers(dask: Any, settings: dict[str, Any]) -> type:

@@ -18,7 +18,7 @@ from tfprof.errors import MalformedProfileError
 
 _MOST = int(np.iinfo(np.int64).max)
 
-_NODES_OF_SMALL_FILES = 150_000
+_NODES_OF_SMALL_FILES = 100_000
 """Most calls in the tree of any file; a larger file may have as many as it has bytes."""
 
 _CALLS_OF_SMALL_FILES = 1_000_000
