@@ -268,3 +268,21 @@ def test_programs_with_less_than_half_of_their_time_in_common():
         warnings = [one.message for one in notes if one.severity == "warning"]
         assert len(warnings) == warns
         assert all("of the time of the first" in one for one in warnings)
+
+
+def test_nothing_has_a_share_of_a_step_that_took_no_time():
+    before = side(np.zeros(6), {"a": ("MatMul", np.zeros(6))}, other={"waiting": np.zeros(6)})
+    after = side(
+        np.full(6, 5.0), {"a": ("MatMul", np.full(6, 5.0))}, other={"waiting": np.zeros(6)}
+    )
+    found = texts(before, after)
+    assert found[0].startswith("Step time is longer: 0 µs before, 5.00 ms now;")
+    assert found[-1] == "Ops that changed most: MatMul a +5.00 ms."
+    assert "points" not in " ".join(found)
+
+
+def test_an_op_that_changed_by_one_hundredth_is_named():
+    def always(op_ms):
+        return side(np.full(6, 100.0), {"a": ("MatMul", np.full(6, op_ms))})
+
+    assert not any("No op changed" in text for text in texts(always(50.0), always(51.0)))

@@ -50,6 +50,9 @@ def _claims(found: Difference) -> Iterator[Claim]:
     yield _on_step(step)
     yield from _left_out(found)
     yield from utilization_claims(found.first, found.second)
+    if not step.before:  # nothing has a share of a step that took no time
+        yield from _on_ops(found, None)
+        return
     least = least_of(step)
     if step.verdict == "within noise":
         sure = [
@@ -58,7 +61,7 @@ def _claims(found: Difference) -> Iterator[Claim]:
             if one.verdict in _SAID and abs(one.difference) >= least
         ]
         yield from _listing("More than their own noise changed: {parts:; }.", sure)
-        if any(op.time.verdict in _SAID and abs(op.time.difference) > least for op in found.ops):
+        if any(op.time.verdict in _SAID and abs(op.time.difference) >= least for op in found.ops):
             yield from _on_ops(found, step)
         return
     points = {"step_points": _points(step.difference, step)}
@@ -77,7 +80,7 @@ def _listing(
 
 def _changed(name: str, one: Change, step: Change | None, words: str, **details: Detail) -> Claim:
     """The change of a part of the step."""
-    if step is not None and step.before:
+    if step is not None:
         details["step_points"] = _points(one.difference, step)
     return Claim(
         name, "time_change", one.difference, "ms", one.low, one.high,
@@ -94,7 +97,9 @@ def _on_step(step: Change) -> Claim:
     }  # fmt: skip
     both = "{before_ms:3} before, {after_ms:3} now"
     between = "the difference is between {low:+} and {high:+}"
-    by = f"{{relative_share}} {'longer' if step.difference > 0 else 'shorter'}"
+    by = "longer" if step.difference > 0 else "shorter"
+    if step.before:
+        by = f"{{relative_share}} {by}"
     value: float | None = step.difference
     reason, words = "", f"Step time is {by}: {both}; {between}."
     if step.low is None or step.high is None:
@@ -173,7 +178,7 @@ def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[Claim]:
 
 def _on_ops(found: Difference, step: Change | None) -> Iterator[Claim]:
     least = least_of(step)
-    named = [op for op in found.ops if abs(op.time.difference) > least]
+    named = [op for op in found.ops if op.time.difference and abs(op.time.difference) >= least]
     sure = [op for op in named if op.time.verdict in _SAID]
     if sure:
         shown = [_op(op, step) for op in sure[:_NAMED]]
@@ -210,7 +215,7 @@ def _once(found: Difference, ops: Sequence[OpChange]) -> float:
 
 def _op(op: OpChange, step: Change | None) -> Claim:
     words = "{type} {subject}" if op.type and op.name != op.type else "{subject}"
-    words += " {value:+} ({step_points})" if step is not None and step.before else " {value:+}"
+    words += " {value:+}" if step is None else " {value:+} ({step_points})"
     words += ", {verdict}" if op.time.verdict in ("appeared", "gone") else ""
     words += ": {cause}" if op.cause else ""
     return _changed(op.name, op.time, step, words, type=op.type, cause=op.cause)
