@@ -64,7 +64,8 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
         ("first", first, [a for a, b in pairs if a is not None and b is not None]),
         ("second", second, [b for a, b in pairs if a is not None and b is not None]),
     ):
-        share = float(costs.micros[rows].sum() / (costs.micros.sum() or 1.0))
+        total = costs.micros.sum()
+        share = float(costs.micros[rows].sum() / total) if total else 1.0
         if share < _MOST_COMMON:
             yield Note("warning", f"ops of both have only {share:.0%} of the time of the {side}: "
                        "these are mostly different programs")  # fmt: skip
