@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzz.budget import Finding
+from fuzz.case import Format, Question
 from fuzz.catalogue import formats, questions_of
 from fuzz.growth import HEAD, curves
 from fuzz.guided import is_guided, is_possible, runs
@@ -76,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ledger", action="store_true", help="add this run to the ledger")
     parser.add_argument("--findings", type=Path, default=CORPUS, help="folder for reproducers")
     return parser
+
+
+_AT_ONCE = 2
+"""Questions to what grows in each round."""
 
 
 class _Campaign:
@@ -136,13 +141,9 @@ class _Campaign:
 
     def _grow(self, end: float) -> None:
         """Measure growth in an order of this seed, until a moment of the monotonic clock."""
-        pairs = [(form, what) for form in formats().values() for what in form.growing]
-        random.Random(self._options.seed).shuffle(pairs)
         print(HEAD)
-        for form, what in pairs:
-            asked = questions_of(form, self._options.only)
-            random.Random(f"{self._options.seed}/{form.name}/{what}").shuffle(asked)
-            for curve in curves(form, what, asked) if asked else ():
+        for form, what, asked in _in_rounds(self._options.seed, self._options.only):
+            for curve in curves(form, what, asked):
                 print(curve, flush=True)
                 self._counts["growth", form.name] += len(curve.measures)
                 if curve.finding is not None:
@@ -183,6 +184,22 @@ class _Campaign:
             f"{self._options.seed}: {len(self._found)} distinct findings ({parts})",
             flush=True,
         )
+
+
+def _in_rounds(seed: int, only: str) -> Iterator[tuple[Format, str, list[Question]]]:
+    """What grows, in an order of this seed, each with a few of its questions, then with others.
+
+    A campaign that ends before its last round has thus seen everything grow.
+    """
+    pairs = [(form, what) for form in formats().values() for what in form.growing]
+    random.Random(seed).shuffle(pairs)
+    asked = [questions_of(form, only) for form, _ in pairs]
+    for (form, what), own in zip(pairs, asked, strict=True):
+        random.Random(f"{seed}/{form.name}/{what}").shuffle(own)
+    for first in range(0, max(map(len, asked), default=0), _AT_ONCE):
+        for (form, what), own in zip(pairs, asked, strict=True):
+            if chosen := own[first : first + _AT_ONCE]:
+                yield form, what, chosen
 
 
 def _until(batches: Iterator[Batch], end: float) -> Iterator[Batch]:
