@@ -24,6 +24,7 @@ from tfprof.cli.output import harmless, note
 from tfprof.cli.signals import handled
 from tfprof.errors import InputError
 from tfprof.files.hooked_processes import STATE_FOLDER, file_name, processes
+from tfprof.files.removal import remove_surely
 
 if TYPE_CHECKING:
     from tfprof.capture.launched.spec import RunSpec
@@ -150,7 +151,7 @@ class Launched:
                 path = Path(tempfile.gettempdir(), name).absolute()
                 if ";" in str(path):  # which separates it from what else processes get
                     raise OSError(0, f"{path}: its name has a semicolon")
-                closing.callback(path.unlink, missing_ok=True)
+                closing.callback(remove_surely, path)
                 opened = open(path, "xb+", opener=_for_its_owner)  # noqa: SIM115
                 stream = closing.enter_context(opened)
             except OSError as error:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tfprof.errors import UsageError
+from tfprof.files.removal import remove_surely
 
 _READ_BYTES = 1 << 22
 _LEFT_BEHIND_S = 24 * 3600.0
@@ -113,7 +114,7 @@ class Cache:
                     file.write(content)
                     self.keep(file, key).close()
             finally:
-                path.unlink(missing_ok=True)
+                remove_surely(path)
 
     def forget(self, key: str) -> None:
         """Remove a cached file, if it is there."""
