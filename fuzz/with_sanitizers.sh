@@ -35,7 +35,7 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=pri
 if [[ $sanitize == thread ]]; then
     # Python has no annotations: where the lock of the interpreter passes from thread to thread
     # is visible in calls of pthreads, which the runtime replaces.
-    export TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$work/fuzz/thread_sanitizer.txt"
+    export TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=$work/fuzz/thread_sanitizer.supp"
     LD_PRELOAD=$(gcc -print-file-name=libtsan.so) setarch --addr-no-randomize \
         "${pytest[@]}" -m "not ($others)" tests/captures/read/test_threads.py \
         tests/core/wire/test_text_index.py tests/core/wire/test_scan_parts.py
