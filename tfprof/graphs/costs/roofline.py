@@ -73,7 +73,7 @@ def bound_of(
     compute = _compute_picos(cost, _dtype(inputs, outputs), device)
     memory: int | None = None
     if isinstance(moved, int) and device.bytes_per_second is not None:
-        memory = math.floor(moved * _PICOS / device.bytes_per_second)
+        memory = _picos_of(moved, device.bytes_per_second)
     known = [(n, by) for n, by in ((compute, "compute"), (memory, "memory")) if n is not None]
     picos, by = max(known, key=lambda limit: limit[0], default=(None, ""))
     return Bound(picos, by, moved)
@@ -87,8 +87,14 @@ def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
             continue
         rate = device.rate(dtype, is_product)
         if rate is not None and isinstance(count, int):
-            known.append(math.floor(count * _PICOS / rate))
+            known.append(_picos_of(count, rate))
     return max(known, default=None)
+
+
+def _picos_of(count: int, per_second: float) -> int:
+    """Picoseconds, rounded down; exact, as counts of odd shapes may be larger than any float."""
+    whole, part = per_second.as_integer_ratio()
+    return count * _PICOS * part // whole
 
 
 def _dtype(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> int:
