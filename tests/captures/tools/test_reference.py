@@ -30,6 +30,7 @@ EXCEPTIONS = {
     "C6": "numbers of arrows, which are hashes that differ in each process",
     "C7": "in which row a trace shows copies to the host that overlap",
     "C8": "the idle time between steps of TPUs that were merged",
+    "C9": "errors and warnings of the profiler itself beyond the first 20",
 }
 
 PROSE = re.compile(
