@@ -32,7 +32,7 @@ def _seeds() -> Sequence[bytes]:
     """Recorded checkpoints, and what only other writers make."""
     names: dict[str, dict[str, bytes]] = {}
     for path in sorted(_RECORDED.iterdir()):
-        if path.suffix != ".py":
+        if path.is_file() and path.suffix != ".py":
             stem = "old" if path.name.startswith("old") else path.name.partition(".")[0]
             names.setdefault(stem, {})[path.name] = path.read_bytes()
     text, checked = strings(b"a", b"two words")
