@@ -34,6 +34,9 @@ CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 """How long a server may take to collect and send the capture."""
 
+_WORKERS_A_SECOND = 20
+"""So many workers make each of them a second slower: this process reaches all of them at once."""
+
 _MOST_SECONDS = 86400
 _MOST_RETRIES = 100
 _POLL_SECONDS = 0.2
@@ -131,8 +134,9 @@ def capture(
         run: Name of the new run, another way to give the option ``session_id``; by default the
             time.
         on_server: Let each server write its file to ``logdir``, a path on its own machine.
-        connect_seconds: How long a server may take for its first answer.
-        answer_seconds: How long it may take to collect and send the capture.
+        connect_seconds: How long a server may take for its first answer; a second more for each
+            twenty workers, as this process reaches all of them at once.
+        answer_seconds: How long it may take to collect and send the capture; likewise.
         watch: Receives progress.
 
     Returns:
@@ -164,9 +168,11 @@ def capture(
     name = new_run_name(logdir, run, on_server=on_server)
     place = ServersFolder(logdir, name) if on_server else Staging(logdir, name)
     start_ns = time.time_ns() + round(options.delay * 1e9) if options.delay else 0
+    more = len(workers) // _WORKERS_A_SECOND
     session = _Session(
-        seconds, options, start_ns, retries, connect_seconds, answer_seconds, place, Stop()
-    )
+        seconds, options, start_ns, retries, connect_seconds + more, answer_seconds + more, place,
+        Stop(),
+    )  # fmt: skip
     with place:
         done = _all(workers, session, watch or NoProgress())
         if not any(worker.is_captured for worker in done):
