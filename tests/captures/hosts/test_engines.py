@@ -12,7 +12,7 @@ from tests.captures.parts.recorded_files import WANTED, files
 from tfprof.captures.hosts import engines
 from tfprof.captures.hosts.engines import OneProcess, Processes, local_engine
 from tfprof.captures.parts.part import merge
-from tfprof.errors import InputError
+from tfprof.testing.xspace_builders import event, host, line, xspace
 
 pytestmark = pytest.mark.one_engine
 
@@ -36,11 +36,31 @@ def test_processes_give_the_same_and_outlive_a_death():
     assert merge(parts).to_bytes() == expected()
 
 
-def test_a_python_that_cannot_be_started(tmp_path, monkeypatch):
-    """Not an empty answer, as if the reader of a pipe had gone."""
-    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(tmp_path))
-    with pytest.raises(InputError, match="no process can be started that reads"):
-        list(Processes(2).parts(files(*CAPTURES), WANTED))
+PROGRAM = """
+import multiprocessing.spawn, sys
+from tfprof.cli.main import main
+if __name__ == "__main__":
+    multiprocessing.spawn.set_executable(sys.argv[1])
+    sys.argv = ["tfprof", "overview", sys.argv[2], "--engine", "processes"]
+    main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="starts processes in another way")
+def test_a_python_that_cannot_be_started_is_no_empty_answer(tmp_path):
+    """The pipe to it breaks, which is not a reader of the answer who has gone."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in ("a", "b"):
+        space = xspace(host(line(event("a", 0))), hostname=name)
+        (runs / f"{name}.xplane.pb").write_bytes(space.SerializeToString())
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "program.py"), str(tmp_path), str(runs)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "no process can be started that reads hosts" in done.stderr
 
 
 def test_processes_start_before_the_request():
