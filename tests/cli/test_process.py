@@ -12,6 +12,7 @@ import pytest
 
 import tfprof
 from tfprof.cli.output import deliver_quietly
+from tfprof.errors import InputError
 
 from .conftest import environment
 
@@ -77,7 +78,7 @@ def test_another_pipe_that_breaks_is_an_error():
     def work():
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-    with pytest.raises(BrokenPipeError):
+    with pytest.raises(InputError, match="a process that this one has started is gone"):
         deliver_quietly(work)
 
 

@@ -296,9 +296,10 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
             sys.stdout.flush()
         return result
     except OSError as error:
-        # EINVAL: a closed pipe on Windows. Another pipe, such as one to a process of ours, matters.
-        if error.errno not in (errno.EPIPE, errno.EINVAL) or not _has_no_reader(sys.stdout):
+        if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
             raise
+        if not _has_no_reader(sys.stdout):  # click would end without a word
+            raise InputError(f"a process that this one has started is gone: {error}") from error
         silence(sys.stdout)
         return 0
 

@@ -77,14 +77,16 @@ class Processes:
         from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
         from multiprocessing import get_context
 
-        # Forking a process with threads may hang it.
-        pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
+        pool: ProcessPoolExecutor | None = None
         try:
+            # Forking a process with threads may hang it.
+            pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
             with _without_interrupts(), suppress(BrokenProcessPool):  # its use raises it again
                 for _ in range(n_workers):
                     pool.submit(_nothing)
         except (OSError, RuntimeError) as error:  # no file, no memory, or no more processes
-            pool.shutdown(wait=False, cancel_futures=True)
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
             raise InputError(
                 f"no process can be started that reads hosts: {error}. With --engine process, this "
                 "one reads them, one after the other"
