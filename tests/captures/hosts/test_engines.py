@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(os.name != "posix", reason="starts processes in another way")
-def test_a_python_that_cannot_be_started_is_no_empty_answer(tmp_path):
+def test_a_python_that_cannot_be_started_is_an_error(tmp_path):
     """The pipe to it breaks, which is not a reader of the answer who has gone."""
     runs = tmp_path / "runs"
     runs.mkdir()
