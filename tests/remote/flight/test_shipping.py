@@ -14,6 +14,7 @@ from tests.remote.flight.fake_sessions import FakeSession, wait_for
 from tfprof.errors import EmptyProfileError, InputError
 from tfprof.files.remote.path import RemotePath
 from tfprof.files.run_folder import capture_files, runs
+from tfprof.remote.flight import shipping as shipping_module
 from tfprof.remote.flight.limits import Limits
 from tfprof.remote.flight.shipping import Shipping
 from tfprof.remote.staging import runs_of
@@ -185,6 +186,10 @@ def test_random_refusals_lose_nothing_and_show_no_half_run(bucket, tmp_path, mon
             shipping.end()
     assert names(bucket) == [f"r{number:02}" for number in range(12)]
     assert set(seen) <= {3} and not [each for each in Flaky.store if each.endswith(".unfinished")]
+
+
+def test_a_run_that_another_recorder_has_just_brought_has_no_size(tmp_path):
+    assert shipping_module._n_bytes(tmp_path / "gone") == 0
 
 
 def test_retention_in_a_bucket(recorder, bucket, monkeypatch):

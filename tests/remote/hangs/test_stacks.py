@@ -25,8 +25,10 @@ def test_a_dump_of_this_process(tmp_path):
     assert [thread.is_main for thread in threads] == [True] + [False] * (len(threads) - 1)
     assert threads[0].frames[0].function == "test_a_dump_of_this_process"
     assert threads[0].frames[0].file == __file__
-    (other,) = [one for one in threads[1:] if any(f.function == "wait" for f in one.frames)]
-    assert other.frames[0].file.endswith("threading.py")
+    # Other tests may have left timers, which wait, too.
+    others = [one for one in threads[1:] if any(f.function == "wait" for f in one.frames)]
+    assert others
+    assert all(one.frames[0].file.endswith("threading.py") for one in others)
 
 
 def test_lines_outside_of_stacks():

@@ -107,7 +107,7 @@ class Shipping:
 
     def _left(self, trouble: str) -> str:
         names = self._waiting()
-        size = sum(file.stat().st_size for name in names for file in _files(self._runs / name))
+        size = sum(_n_bytes(file) for name in names for file in _files(self._runs / name))
         what = "1 run lies" if len(names) == 1 else f"{len(names)} runs lie"
         when = "by the next recorder of this log folder" if self._is_ending else "again and again"
         return (
@@ -191,6 +191,14 @@ def _alone(folder: Path) -> Iterator[None]:
 
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _n_bytes(file: Path) -> int:
+    """Its size; 0 if another recorder with this folder has just brought it."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _files(run: Path) -> list[Path]:
