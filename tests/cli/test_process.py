@@ -78,7 +78,16 @@ def test_another_pipe_that_breaks_is_an_error():
     def work():
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-    with pytest.raises(InputError, match="a process that this one has started is gone"):
+    with pytest.raises(InputError, match="a pipe or a connection of this process is gone"):
+        deliver_quietly(work)
+
+
+@posix
+def test_an_invalid_argument_is_not_taken_for_a_closed_pipe():
+    def work():
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    with pytest.raises(OSError, match="Invalid argument"):
         deliver_quietly(work)
 
 

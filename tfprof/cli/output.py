@@ -298,8 +298,11 @@ def deliver_quietly(work: Callable[[], T]) -> T | int:
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
             raise
-        if not _has_no_reader(sys.stdout):  # click would end without a word
-            raise InputError(f"a process that this one has started is gone: {error}") from error
+        if not _has_no_reader(sys.stdout):
+            if error.errno == errno.EPIPE:  # click would end without a word
+                what = "what reads a pipe or a connection of this process is gone"
+                raise InputError(f"{what}: {error}") from error
+            raise
         silence(sys.stdout)
         return 0
 

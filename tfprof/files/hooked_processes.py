@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tfprof.errors import InputError
+from tfprof.files.removal import remove_surely
 
 STATE_FOLDER = ".tfprof"
 """The state folder in a log folder, unless another one is given."""
@@ -117,10 +118,9 @@ def write_process(folder: Path, process: HookedProcess) -> Path:
     try:
         unfinished.write_text(json.dumps(asdict(process)), "utf-8")
         unfinished.replace(path)
-    except BaseException:
+    finally:
         with contextlib.suppress(OSError):
-            unfinished.unlink()
-        raise
+            remove_surely(unfinished)
     return path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tfprof.errors import InputError
 from tfprof.files.remote.path import AnyPath, RemotePath
+from tfprof.files.removal import remove_surely
 
 
 def put(path: AnyPath, content: bytes | Path) -> None:
@@ -32,7 +33,7 @@ def put(path: AnyPath, content: bytes | Path) -> None:
             unfinished.write_bytes(content.read_bytes() if isinstance(content, Path) else content)
             os.replace(unfinished, path)  # noqa: PTH105 - of two names, as Path.replace
         finally:
-            unfinished.unlink(missing_ok=True)
+            remove_surely(unfinished)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -21,11 +21,14 @@ def run(skill: bool, **params: Any) -> None:
 
     gc.enable()  # it runs for days
     server = server_of(open_runs(from_params(SiteInputs, params)))
-    with writing_stdout():
-        try:
-            server.run("stdio")
-        except Exception as error:
-            raise _first_of(error) from error
+    try:
+        server.run("stdio")
+    except Exception as error:
+        first = _first_of(error)
+        if not isinstance(first, OSError) or first.filename is not None:
+            raise
+        with writing_stdout():
+            raise first from error
 
 
 def _first_of(error: BaseException) -> BaseException:
