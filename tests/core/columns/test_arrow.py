@@ -4,6 +4,7 @@ import ctypes
 import gc
 import signal
 import sys
+import threading
 import weakref
 
 import numpy as np
@@ -171,6 +172,14 @@ def test_ctrl_c_while_a_library_reads_apart_comes_when_it_is_done():
     with pytest.raises(KeyboardInterrupt):
         read_apart(lambda: done.extend(rows_of(stream)))
     assert [n for (n,) in done] == [0, 1, 2, 0, 1, 2]
+
+
+def test_a_library_reads_where_no_thread_can_be_started(monkeypatch):
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert read_apart(lambda: "read") == "read"
 
 
 @given(

@@ -298,7 +298,11 @@ def read_apart(read: Callable[[], T]) -> T:
         BaseException: What the library raises, or a signal brings.
     """
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(read).result()
+        try:
+            answer = pool.submit(read)
+        except RuntimeError:  # no thread can be started; a signal is then as Python has it
+            return read()
+        return answer.result()
 
 
 def _fill_schema(schema: _Schema, name: str, fields: Sequence[Field]) -> None:
